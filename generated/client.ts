@@ -198,28 +198,6 @@ export type CallContent = Prisma.CallContentModel
  */
 export type CallFeedback = Prisma.CallFeedbackModel
 /**
- * Model Tag
- * A name and a value that calls were made for; the name "@end-user" has ids of end users. The id is derived from
- * workspace, name and value.
- */
-export type Tag = Prisma.TagModel
-/**
- * Model CallTag
- * The tags of a call.
- */
-export type CallTag = Prisma.CallTagModel
-/**
- * Model TagQuarter
- * What calls with a tag add up to, by quarter of an hour of admission: usage by tag, and what its budgets count.
- */
-export type TagQuarter = Prisma.TagQuarterModel
-/**
- * Model TagBudget
- * What calls with one value of a tag may spend and ask for; without a value: calls with any value that has no budget of
- * its own.
- */
-export type TagBudget = Prisma.TagBudgetModel
-/**
  * Model LedgerLine
  * Append-only, guarded by triggers. A line of `usage` is what the calls and jobs cost that were settled in its quarter
  * of an hour; it grows while that lasts. Any other has a kind and ref of its own, so that one cause posts once.
@@ -287,11 +265,6 @@ export type Lease = Prisma.LeaseModel
  */
 export type Hold = Prisma.HoldModel
 /**
- * Model HoldTag
- * Against which budgets of tags a hold counts; it goes with the hold.
- */
-export type HoldTag = Prisma.HoldTagModel
-/**
  * Model OpenCall
  * A running call of a process that settles without a journal. Whoever deletes the row ends the call, so that it ends once.
  */
@@ -335,12 +308,27 @@ export type UsageQuarter = Prisma.UsageQuarterModel
 export type UsageQuarterCounted = Prisma.UsageQuarterCountedModel
 /**
  * Model UsageDay
- * The same by day of the workspace's time zone, from `day` up to before `until`, once the day is over.
+ * The same by day of the workspace's time zone, from `day` up to before `until`.
  */
 export type UsageDay = Prisma.UsageDayModel
 /**
+ * Model UsageQuarterTotal
+ * Counted quarters of all keys together.
+ */
+export type UsageQuarterTotal = Prisma.UsageQuarterTotalModel
+/**
+ * Model UsageDayTotal
+ * Days of all keys together.
+ */
+export type UsageDayTotal = Prisma.UsageDayTotalModel
+/**
+ * Model UsageDayKey
+ * Days of each key, without what the gateway answers itself.
+ */
+export type UsageDayKey = Prisma.UsageDayKeyModel
+/**
  * Model UsageSpan
- * Days that are over: "due" to be summed, "made" of their quarters, or "folded", when their quarters are gone.
+ * Days: "due" to be summed, "summed" from their quarters up to `until`, or "folded", when their quarters are gone.
  */
 export type UsageSpan = Prisma.UsageSpanModel
 /**

@@ -433,10 +433,6 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
-  Tag: 'Tag',
-  CallTag: 'CallTag',
-  TagQuarter: 'TagQuarter',
-  TagBudget: 'TagBudget',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -450,7 +446,6 @@ export const ModelName = {
   Owner: 'Owner',
   Lease: 'Lease',
   Hold: 'Hold',
-  HoldTag: 'HoldTag',
   OpenCall: 'OpenCall',
   Change: 'Change',
   ChangeHead: 'ChangeHead',
@@ -460,6 +455,9 @@ export const ModelName = {
   UsageQuarter: 'UsageQuarter',
   UsageQuarterCounted: 'UsageQuarterCounted',
   UsageDay: 'UsageDay',
+  UsageQuarterTotal: 'UsageQuarterTotal',
+  UsageDayTotal: 'UsageDayTotal',
+  UsageDayKey: 'UsageDayKey',
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
@@ -496,7 +494,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2794,302 +2792,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    Tag: {
-      payload: Prisma.$TagPayload<ExtArgs>
-      fields: Prisma.TagFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TagFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TagFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        findFirst: {
-          args: Prisma.TagFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TagFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        findMany: {
-          args: Prisma.TagFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
-        }
-        create: {
-          args: Prisma.TagCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        createMany: {
-          args: Prisma.TagCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TagCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
-        }
-        delete: {
-          args: Prisma.TagDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        update: {
-          args: Prisma.TagUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        deleteMany: {
-          args: Prisma.TagDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TagUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TagUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
-        }
-        upsert: {
-          args: Prisma.TagUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
-        }
-        aggregate: {
-          args: Prisma.TagAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTag>
-        }
-        groupBy: {
-          args: Prisma.TagGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TagCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagCountAggregateOutputType> | number
-        }
-      }
-    }
-    CallTag: {
-      payload: Prisma.$CallTagPayload<ExtArgs>
-      fields: Prisma.CallTagFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.CallTagFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.CallTagFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        findFirst: {
-          args: Prisma.CallTagFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.CallTagFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        findMany: {
-          args: Prisma.CallTagFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
-        }
-        create: {
-          args: Prisma.CallTagCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        createMany: {
-          args: Prisma.CallTagCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.CallTagCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
-        }
-        delete: {
-          args: Prisma.CallTagDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        update: {
-          args: Prisma.CallTagUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        deleteMany: {
-          args: Prisma.CallTagDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.CallTagUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.CallTagUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
-        }
-        upsert: {
-          args: Prisma.CallTagUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
-        }
-        aggregate: {
-          args: Prisma.CallTagAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateCallTag>
-        }
-        groupBy: {
-          args: Prisma.CallTagGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CallTagGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.CallTagCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CallTagCountAggregateOutputType> | number
-        }
-      }
-    }
-    TagQuarter: {
-      payload: Prisma.$TagQuarterPayload<ExtArgs>
-      fields: Prisma.TagQuarterFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TagQuarterFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TagQuarterFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        findFirst: {
-          args: Prisma.TagQuarterFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TagQuarterFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        findMany: {
-          args: Prisma.TagQuarterFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
-        }
-        create: {
-          args: Prisma.TagQuarterCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        createMany: {
-          args: Prisma.TagQuarterCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TagQuarterCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
-        }
-        delete: {
-          args: Prisma.TagQuarterDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        update: {
-          args: Prisma.TagQuarterUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        deleteMany: {
-          args: Prisma.TagQuarterDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TagQuarterUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TagQuarterUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
-        }
-        upsert: {
-          args: Prisma.TagQuarterUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
-        }
-        aggregate: {
-          args: Prisma.TagQuarterAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTagQuarter>
-        }
-        groupBy: {
-          args: Prisma.TagQuarterGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagQuarterGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TagQuarterCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagQuarterCountAggregateOutputType> | number
-        }
-      }
-    }
-    TagBudget: {
-      payload: Prisma.$TagBudgetPayload<ExtArgs>
-      fields: Prisma.TagBudgetFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TagBudgetFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TagBudgetFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        findFirst: {
-          args: Prisma.TagBudgetFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TagBudgetFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        findMany: {
-          args: Prisma.TagBudgetFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
-        }
-        create: {
-          args: Prisma.TagBudgetCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        createMany: {
-          args: Prisma.TagBudgetCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TagBudgetCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
-        }
-        delete: {
-          args: Prisma.TagBudgetDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        update: {
-          args: Prisma.TagBudgetUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        deleteMany: {
-          args: Prisma.TagBudgetDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TagBudgetUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TagBudgetUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
-        }
-        upsert: {
-          args: Prisma.TagBudgetUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
-        }
-        aggregate: {
-          args: Prisma.TagBudgetAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTagBudget>
-        }
-        groupBy: {
-          args: Prisma.TagBudgetGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagBudgetGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TagBudgetCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TagBudgetCountAggregateOutputType> | number
-        }
-      }
-    }
     LedgerLine: {
       payload: Prisma.$LedgerLinePayload<ExtArgs>
       fields: Prisma.LedgerLineFieldRefs
@@ -4052,80 +3754,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    HoldTag: {
-      payload: Prisma.$HoldTagPayload<ExtArgs>
-      fields: Prisma.HoldTagFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.HoldTagFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.HoldTagFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        findFirst: {
-          args: Prisma.HoldTagFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.HoldTagFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        findMany: {
-          args: Prisma.HoldTagFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
-        }
-        create: {
-          args: Prisma.HoldTagCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        createMany: {
-          args: Prisma.HoldTagCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.HoldTagCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
-        }
-        delete: {
-          args: Prisma.HoldTagDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        update: {
-          args: Prisma.HoldTagUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        deleteMany: {
-          args: Prisma.HoldTagDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.HoldTagUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.HoldTagUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
-        }
-        upsert: {
-          args: Prisma.HoldTagUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
-        }
-        aggregate: {
-          args: Prisma.HoldTagAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateHoldTag>
-        }
-        groupBy: {
-          args: Prisma.HoldTagGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.HoldTagGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.HoldTagCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.HoldTagCountAggregateOutputType> | number
-        }
-      }
-    }
     OpenCall: {
       payload: Prisma.$OpenCallPayload<ExtArgs>
       fields: Prisma.OpenCallFieldRefs
@@ -4789,6 +4417,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UsageDayCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UsageDayCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageQuarterTotal: {
+      payload: Prisma.$UsageQuarterTotalPayload<ExtArgs>
+      fields: Prisma.UsageQuarterTotalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageQuarterTotalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageQuarterTotalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageQuarterTotalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageQuarterTotalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        findMany: {
+          args: Prisma.UsageQuarterTotalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        create: {
+          args: Prisma.UsageQuarterTotalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        createMany: {
+          args: Prisma.UsageQuarterTotalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageQuarterTotalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageQuarterTotalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        update: {
+          args: Prisma.UsageQuarterTotalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageQuarterTotalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageQuarterTotalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageQuarterTotalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageQuarterTotalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageQuarterTotalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageQuarterTotal>
+        }
+        groupBy: {
+          args: Prisma.UsageQuarterTotalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageQuarterTotalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageQuarterTotalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageQuarterTotalCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageDayTotal: {
+      payload: Prisma.$UsageDayTotalPayload<ExtArgs>
+      fields: Prisma.UsageDayTotalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageDayTotalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageDayTotalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageDayTotalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageDayTotalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        findMany: {
+          args: Prisma.UsageDayTotalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        create: {
+          args: Prisma.UsageDayTotalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        createMany: {
+          args: Prisma.UsageDayTotalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageDayTotalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageDayTotalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        update: {
+          args: Prisma.UsageDayTotalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageDayTotalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageDayTotalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageDayTotalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageDayTotalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageDayTotalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageDayTotal>
+        }
+        groupBy: {
+          args: Prisma.UsageDayTotalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayTotalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageDayTotalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayTotalCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageDayKey: {
+      payload: Prisma.$UsageDayKeyPayload<ExtArgs>
+      fields: Prisma.UsageDayKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageDayKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageDayKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageDayKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageDayKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        findMany: {
+          args: Prisma.UsageDayKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        create: {
+          args: Prisma.UsageDayKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        createMany: {
+          args: Prisma.UsageDayKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageDayKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageDayKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        update: {
+          args: Prisma.UsageDayKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageDayKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageDayKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageDayKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageDayKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageDayKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageDayKey>
+        }
+        groupBy: {
+          args: Prisma.UsageDayKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageDayKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -6493,8 +6343,6 @@ export const WorkspaceScalarFieldEnum = {
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
-  tags: 'tags',
-  endUsers: 'endUsers',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
   suspendedContact: 'suspendedContact',
@@ -6878,55 +6726,6 @@ export const CallFeedbackScalarFieldEnum = {
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
-export const TagScalarFieldEnum = {
-  id: 'id',
-  workspaceId: 'workspaceId',
-  name: 'name',
-  value: 'value'
-} as const
-
-export type TagScalarFieldEnum = (typeof TagScalarFieldEnum)[keyof typeof TagScalarFieldEnum]
-
-
-export const CallTagScalarFieldEnum = {
-  callId: 'callId',
-  tagId: 'tagId'
-} as const
-
-export type CallTagScalarFieldEnum = (typeof CallTagScalarFieldEnum)[keyof typeof CallTagScalarFieldEnum]
-
-
-export const TagQuarterScalarFieldEnum = {
-  tagId: 'tagId',
-  quarter: 'quarter',
-  workspaceId: 'workspaceId',
-  calls: 'calls',
-  refused: 'refused',
-  errors: 'errors',
-  inputTokens: 'inputTokens',
-  outputTokens: 'outputTokens',
-  costNano: 'costNano'
-} as const
-
-export type TagQuarterScalarFieldEnum = (typeof TagQuarterScalarFieldEnum)[keyof typeof TagQuarterScalarFieldEnum]
-
-
-export const TagBudgetScalarFieldEnum = {
-  id: 'id',
-  workspaceId: 'workspaceId',
-  name: 'name',
-  value: 'value',
-  dailyCapNano: 'dailyCapNano',
-  d7CapNano: 'd7CapNano',
-  d30CapNano: 'd30CapNano',
-  rpm: 'rpm',
-  tpm: 'tpm',
-  createdAt: 'createdAt'
-} as const
-
-export type TagBudgetScalarFieldEnum = (typeof TagBudgetScalarFieldEnum)[keyof typeof TagBudgetScalarFieldEnum]
-
-
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -7076,14 +6875,6 @@ export const HoldScalarFieldEnum = {
 } as const
 
 export type HoldScalarFieldEnum = (typeof HoldScalarFieldEnum)[keyof typeof HoldScalarFieldEnum]
-
-
-export const HoldTagScalarFieldEnum = {
-  callId: 'callId',
-  tagId: 'tagId'
-} as const
-
-export type HoldTagScalarFieldEnum = (typeof HoldTagScalarFieldEnum)[keyof typeof HoldTagScalarFieldEnum]
 
 
 export const OpenCallScalarFieldEnum = {
@@ -7270,6 +7061,125 @@ export const UsageDayScalarFieldEnum = {
 } as const
 
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
+
+
+export const UsageQuarterTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  quarter: 'quarter',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageQuarterTotalScalarFieldEnum = (typeof UsageQuarterTotalScalarFieldEnum)[keyof typeof UsageQuarterTotalScalarFieldEnum]
+
+
+export const UsageDayTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayTotalScalarFieldEnum = (typeof UsageDayTotalScalarFieldEnum)[keyof typeof UsageDayTotalScalarFieldEnum]
+
+
+export const UsageDayKeyScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  keyId: 'keyId',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayKeyScalarFieldEnum = (typeof UsageDayKeyScalarFieldEnum)[keyof typeof UsageDayKeyScalarFieldEnum]
 
 
 export const UsageSpanScalarFieldEnum = {
@@ -7941,10 +7851,6 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
   callFeedback?: Prisma.CallFeedbackOmit
-  tag?: Prisma.TagOmit
-  callTag?: Prisma.CallTagOmit
-  tagQuarter?: Prisma.TagQuarterOmit
-  tagBudget?: Prisma.TagBudgetOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit
@@ -7958,7 +7864,6 @@ export type GlobalOmitConfig = {
   owner?: Prisma.OwnerOmit
   lease?: Prisma.LeaseOmit
   hold?: Prisma.HoldOmit
-  holdTag?: Prisma.HoldTagOmit
   openCall?: Prisma.OpenCallOmit
   change?: Prisma.ChangeOmit
   changeHead?: Prisma.ChangeHeadOmit
@@ -7968,6 +7873,9 @@ export type GlobalOmitConfig = {
   usageQuarter?: Prisma.UsageQuarterOmit
   usageQuarterCounted?: Prisma.UsageQuarterCountedOmit
   usageDay?: Prisma.UsageDayOmit
+  usageQuarterTotal?: Prisma.UsageQuarterTotalOmit
+  usageDayTotal?: Prisma.UsageDayTotalOmit
+  usageDayKey?: Prisma.UsageDayKeyOmit
   usageSpan?: Prisma.UsageSpanOmit
   resource?: Prisma.ResourceOmit
   job?: Prisma.JobOmit

@@ -82,10 +82,6 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
-  Tag: 'Tag',
-  CallTag: 'CallTag',
-  TagQuarter: 'TagQuarter',
-  TagBudget: 'TagBudget',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -99,7 +95,6 @@ export const ModelName = {
   Owner: 'Owner',
   Lease: 'Lease',
   Hold: 'Hold',
-  HoldTag: 'HoldTag',
   OpenCall: 'OpenCall',
   Change: 'Change',
   ChangeHead: 'ChangeHead',
@@ -109,6 +104,9 @@ export const ModelName = {
   UsageQuarter: 'UsageQuarter',
   UsageQuarterCounted: 'UsageQuarterCounted',
   UsageDay: 'UsageDay',
+  UsageQuarterTotal: 'UsageQuarterTotal',
+  UsageDayTotal: 'UsageDayTotal',
+  UsageDayKey: 'UsageDayKey',
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
@@ -256,8 +254,6 @@ export const WorkspaceScalarFieldEnum = {
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
-  tags: 'tags',
-  endUsers: 'endUsers',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
   suspendedContact: 'suspendedContact',
@@ -641,55 +637,6 @@ export const CallFeedbackScalarFieldEnum = {
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
-export const TagScalarFieldEnum = {
-  id: 'id',
-  workspaceId: 'workspaceId',
-  name: 'name',
-  value: 'value'
-} as const
-
-export type TagScalarFieldEnum = (typeof TagScalarFieldEnum)[keyof typeof TagScalarFieldEnum]
-
-
-export const CallTagScalarFieldEnum = {
-  callId: 'callId',
-  tagId: 'tagId'
-} as const
-
-export type CallTagScalarFieldEnum = (typeof CallTagScalarFieldEnum)[keyof typeof CallTagScalarFieldEnum]
-
-
-export const TagQuarterScalarFieldEnum = {
-  tagId: 'tagId',
-  quarter: 'quarter',
-  workspaceId: 'workspaceId',
-  calls: 'calls',
-  refused: 'refused',
-  errors: 'errors',
-  inputTokens: 'inputTokens',
-  outputTokens: 'outputTokens',
-  costNano: 'costNano'
-} as const
-
-export type TagQuarterScalarFieldEnum = (typeof TagQuarterScalarFieldEnum)[keyof typeof TagQuarterScalarFieldEnum]
-
-
-export const TagBudgetScalarFieldEnum = {
-  id: 'id',
-  workspaceId: 'workspaceId',
-  name: 'name',
-  value: 'value',
-  dailyCapNano: 'dailyCapNano',
-  d7CapNano: 'd7CapNano',
-  d30CapNano: 'd30CapNano',
-  rpm: 'rpm',
-  tpm: 'tpm',
-  createdAt: 'createdAt'
-} as const
-
-export type TagBudgetScalarFieldEnum = (typeof TagBudgetScalarFieldEnum)[keyof typeof TagBudgetScalarFieldEnum]
-
-
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -839,14 +786,6 @@ export const HoldScalarFieldEnum = {
 } as const
 
 export type HoldScalarFieldEnum = (typeof HoldScalarFieldEnum)[keyof typeof HoldScalarFieldEnum]
-
-
-export const HoldTagScalarFieldEnum = {
-  callId: 'callId',
-  tagId: 'tagId'
-} as const
-
-export type HoldTagScalarFieldEnum = (typeof HoldTagScalarFieldEnum)[keyof typeof HoldTagScalarFieldEnum]
 
 
 export const OpenCallScalarFieldEnum = {
@@ -1033,6 +972,125 @@ export const UsageDayScalarFieldEnum = {
 } as const
 
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
+
+
+export const UsageQuarterTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  quarter: 'quarter',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageQuarterTotalScalarFieldEnum = (typeof UsageQuarterTotalScalarFieldEnum)[keyof typeof UsageQuarterTotalScalarFieldEnum]
+
+
+export const UsageDayTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayTotalScalarFieldEnum = (typeof UsageDayTotalScalarFieldEnum)[keyof typeof UsageDayTotalScalarFieldEnum]
+
+
+export const UsageDayKeyScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  keyId: 'keyId',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayKeyScalarFieldEnum = (typeof UsageDayKeyScalarFieldEnum)[keyof typeof UsageDayKeyScalarFieldEnum]
 
 
 export const UsageSpanScalarFieldEnum = {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageDay
- * The same by day of the workspace's time zone, from `day` up to before `until`, once the day is over.
+ * The same by day of the workspace's time zone, from `day` up to before `until`.
  */
 export type UsageDayModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageDayPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageSpan
- * Days that are over: "due" to be summed, "made" of their quarters, or "folded", when their quarters are gone.
+ * Days: "due" to be summed, "summed" from their quarters up to `until`, or "folded", when their quarters are gone.
  */
 export type UsageSpanModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageSpanPayload>
 

@@ -94,6 +94,25 @@ const quarters = `
   ) AS part GROUP BY 1, 2, 3, 4, 5`;
 const ofDay = 'workspace_id, day, key_id, model, provider';
 
+const sumsOf = (of: string) => sumNames.map((name) => `${of}.${name}`).join(', ');
+
+/** Rows of sums that do not agree with the rows they sum up. @param by their primary key besides the workspace. */
+const unlike = (table: string, by: readonly string[], source: string) => `
+  SELECT workspace_id AS workspace, ${[
+    ['quarter', 'quarter'],
+    ['day', 'day'],
+    ['key_id', 'key'],
+    ['model', 'model'],
+    ['provider', 'provider'],
+  ]
+    .map(([name = '', label]) => `${by.includes(name) ? name : 'NULL'}::text AS ${label}`)
+    .join(', ')}, said.calls::int, summed.calls::int AS counted,
+    said.cost_nano::text AS cost, summed.cost_nano::text AS charged
+  FROM ${table} AS said FULL JOIN (
+    SELECT workspace_id, ${by.join(', ')}, ${added} FROM ${source} GROUP BY workspace_id, ${by.join(', ')}
+  ) AS summed USING (workspace_id, ${by.join(', ')})
+  WHERE (${sumsOf('said')}) IS DISTINCT FROM (${sumsOf('summed')})`;
+
 /** The sums of usage against what they are the sums of. */
 export const quarterChecks: readonly Check[] = [
   {
@@ -139,7 +158,7 @@ export const quarterChecks: readonly Check[] = [
   {
     name: 'the days of usage are the sums of the quarters that they count, each once',
     sql: `WITH made AS (
-        SELECT workspace_id, day, until FROM usage_span WHERE state = 'made'
+        SELECT workspace_id, day, until FROM usage_span WHERE state = 'summed'
       ), said AS (
         SELECT d.* FROM usage_day d JOIN made USING (workspace_id, day)
       ), summed AS (
@@ -149,9 +168,17 @@ export const quarterChecks: readonly Check[] = [
       SELECT workspace_id AS workspace, day, key_id AS key, model, provider, said.calls::int, summed.calls::int AS counted,
         said.cost_nano::text AS cost, summed.cost_nano::text AS charged
       FROM said FULL JOIN summed USING (${ofDay})
-      WHERE (${sumNames.map((name) => `said.${name}`).join(', ')}) IS DISTINCT FROM (${sumNames.map((name) => `summed.${name}`).join(', ')})
+      WHERE (${sumsOf('said')}) IS DISTINCT FROM (${sumsOf('summed')})
       UNION ALL
       SELECT a.workspace_id, b.day, NULL, 'days overlap', '', NULL, NULL, NULL, NULL
       FROM made AS a JOIN made AS b USING (workspace_id) WHERE b.day > a.day AND b.day < a.until`,
+  },
+  {
+    name: 'the sums of usage of all keys together, and of each key by day, agree with those of each key and model',
+    sql: [
+      unlike('usage_quarter_total', ['quarter', 'model', 'provider'], 'usage_quarter_counted'),
+      unlike('usage_day_total', ['day', 'model', 'provider'], 'usage_day'),
+      unlike('usage_day_key', ['day', 'key_id'], `usage_day WHERE model <> '${ownModel}'`),
+    ].join(' UNION ALL '),
   },
 ];

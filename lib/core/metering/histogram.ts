@@ -71,8 +71,15 @@ export class Histogram {
     for (const [bucket, count] of other.#counts) this.#count(bucket, count);
   }
 
+  /** Takes away all durations of another histogram, which are among its own. */
+  remove(other: Histogram): void {
+    for (const [bucket, count] of other.#counts) this.#count(bucket, -count);
+  }
+
   #count(bucket: number, count: number): void {
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+    const counted = (this.#counts.get(bucket) ?? 0) + count;
+    if (counted === 0) this.#counts.delete(bucket);
+    else this.#counts.set(bucket, counted);
     this.#total += count;
   }
 

@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quarterChecks } from '#lib/control/billing/quarter-checks';
 import { WorkspaceScope } from '#lib/control/operations/scope';
 import { storeOf } from '#lib/control/operations/store';
-import { readUsage, splits, type UsageFilters } from '#lib/control/operations/usage/sums';
+import { readUsage, splits, type UsageFilters, type UsageQuery } from '#lib/control/operations/usage/sums';
 import { bucketStarts, steps } from '#lib/core/charts/buckets';
 import { dayStart, daysLater, knownZone } from '#lib/core/charts/zone';
 import { Histogram } from '#lib/core/metering/histogram';
 import { noUsage } from '#lib/core/metering/usage';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { newQuarter, type UsageQuarter } from '#lib/gateway/settlement/pure/quarter';
 import { addSums } from '#lib/gateway/settlement/settle';
 import { foldUsage } from '#lib/gateway/settlement/usage/fold';
 import { type Db, openDb } from '#lib/platform/data/db';
-import { createDatabase, type TestDatabase } from '#tests/support/database';
+import { migrate } from '#lib/platform/data/migrate';
+import { createDatabase, createEmptyDatabase, type TestDatabase } from '#tests/support/database';
 import { newId } from '#tests/support/settlement';
+import { copyMigrations } from '#tests/support/shared/migrations';
 
+/** The migration that makes the sums of all keys and of keys by day. */
+const beforeTotals = '20261128010000';
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
 /** Lord Howe changed its clocks by half an hour in the month before. */
@@ -91,7 +97,10 @@ function anyAsk(zone: string, random: (below: number) => number): Asked {
   const range = { fromMs: Math.min(one, other), toMs: Math.max(one, other) + quarterMs };
   const step = [...steps, null][random(4)];
   const startsMs = step ? bucketStarts(range.fromMs, range.toMs, step, zone) : undefined;
-  const filters = random(3) ? {} : { model: 'a/b', key: random(2) ? keys[0] : undefined };
+  const filters = {
+    model: random(3) ? undefined : 'a/b',
+    key: random(3) ? undefined : keys[0],
+  };
   return { range, split: [...splits, undefined][random(4)], startsMs, filters };
 }
 
@@ -123,14 +132,11 @@ function byHand(all: readonly UsageQuarter[], { range, split, startsMs, filters 
   return summed(parts);
 }
 
+const scopeOf = (id: string, timeZone: string) =>
+  new WorkspaceScope({ id, slug: '', timeZone, retentionDays: null, demo: false });
+
 async function expectSame(workspaceId: string, zone: string, all: readonly UsageQuarter[], seed: number) {
-  const scope = new WorkspaceScope({
-    id: workspaceId,
-    slug: '',
-    timeZone: zone,
-    retentionDays: null,
-    demo: false,
-  });
+  const scope = scopeOf(workspaceId, zone);
   const random = randomFrom(seed);
   for (let time = 0; time < 12; time++) {
     const asked = anyAsk(zone, random);
@@ -141,9 +147,10 @@ async function expectSame(workspaceId: string, zone: string, all: readonly Usage
 }
 
 async function expectSoundDays(workspaceId: string): Promise<void> {
-  const [, check] = quarterChecks;
-  const { rows } = await db.pool.query<{ workspace: string }>(check?.sql ?? '');
-  expect(rows.filter(({ workspace }) => workspace === workspaceId)).toEqual([]);
+  for (const { sql } of quarterChecks.slice(1)) {
+    const { rows } = await db.pool.query<{ workspace: string }>(sql);
+    expect(rows.filter(({ workspace }) => workspace === workspaceId)).toEqual([]);
+  }
 }
 
 const spansOf = async (workspaceId: string) => {
@@ -181,33 +188,64 @@ describe.each(['Asia/Kathmandu', 'Australia/Lord_Howe'])(
       await expectSame(id, other, all, 6);
       await foldUsage(db.pool, nowMs, { mostDays: 5 });
       await expectSame(id, other, all, 7);
-      expect((await spansOf(id)).map(({ state }) => state)).toEqual(['due', 'made']);
+      expect((await spansOf(id)).map(({ state }) => state)).toEqual(['due', 'summed']);
       await foldUsage(db.pool, nowMs);
       await expectSame(id, other, all, 8);
       await expectSoundDays(id);
-      expect(await spansOf(id)).toMatchObject([{ state: 'made', zone: other }]);
+      expect(await spansOf(id)).toMatchObject([{ state: 'summed', zone: other }]);
       expect(await foldUsage(db.pool, nowMs)).toBe(0);
     });
   },
 );
 
-it('a day is counted two hours after its end, and its rows are read in place of its quarters', async () => {
+it('quarters are counted two hours after their end, and their day is read in place of them', async () => {
   const id = await workspaceIn('Asia/Kathmandu');
+  const scope = scopeOf(id, 'Asia/Kathmandu');
   const midnight = dayStart(nowMs, knownZone('Asia/Kathmandu'));
-  await settle(drawn(id, midnight - quarterMs, randomFrom(1)));
+  const random = randomFrom(1);
+  const first = drawn(id, midnight - dayMs, random);
+  await settle(first);
+  const counted = midnight - dayMs + quarterMs + 7_200_000;
+  expect(await foldUsage(db.pool, counted - 1)).toBe(0);
+  expect(await foldUsage(db.pool, counted)).toBe(1);
+  await settle({ ...first, quarterMs: midnight - quarterMs });
   expect(await foldUsage(db.pool, midnight + 7_199_999)).toBe(0);
   expect(await foldUsage(db.pool, midnight + 7_200_000)).toBe(1);
   await db.pool.query('UPDATE usage_day SET calls = 1000 WHERE workspace_id = $1', [id]);
-  const scope = new WorkspaceScope({
-    id,
-    slug: '',
-    timeZone: 'Asia/Kathmandu',
-    retentionDays: null,
-    demo: false,
-  });
-  const read = (fromMs: number) => readUsage(storeOf(db), scope, { range: { fromMs, toMs: midnight } });
-  expect(await read(midnight - dayMs)).toMatchObject([{ sums: { calls: 1000 } }]);
-  expect(await read(midnight - dayMs + quarterMs)).not.toMatchObject([{ sums: { calls: 1000 } }]);
+  await db.pool.query('UPDATE usage_day_total SET calls = 2000 WHERE workspace_id = $1', [id]);
+  await db.pool.query('UPDATE usage_day_key SET calls = 3000 WHERE workspace_id = $1', [id]);
+  const read = async (asked: Omit<UsageQuery, 'range'>, fromMs = midnight - dayMs) => {
+    const parts = await readUsage(storeOf(db), scope, { ...asked, range: { fromMs, toMs: midnight } });
+    return [...new Set(parts.map(({ sums }) => sums.calls % 1000))].join();
+  };
+  const ofModels = { filters: { key: first.keyId }, split: 'model' } as const;
+  for (const asked of [{}, { split: 'model' }, { split: 'key' }, { split: 'member' }, ofModels] as const) {
+    expect(await read(asked), JSON.stringify(asked)).toBe('0');
+    expect(await read(asked, midnight - dayMs + quarterMs)).not.toBe('0');
+  }
+});
+
+it('a day that is not over keeps its sums when the clock is set back or the workspace moves', async () => {
+  const id = await workspaceIn('UTC');
+  const random = randomFrom(3);
+  const at = (hours: number) => drawn(id, nowMs - hours * 3_600_000, random);
+  const all = [at(40), at(9), at(5)];
+  await settle(...all);
+  await foldUsage(db.pool, nowMs);
+  await expectSame(id, 'UTC', all, 1);
+  const late = [at(6), at(3), at(1)];
+  await settle(...late);
+  all.push(...late);
+  await foldUsage(db.pool, nowMs - 3 * 3_600_000);
+  await expectSame(id, 'UTC', all, 2);
+  await expectSoundDays(id);
+  const zone = 'America/Havana';
+  await db.pool.query('UPDATE workspace SET time_zone = $2 WHERE id = $1', [id, zone]);
+  await foldUsage(db.pool, nowMs - 3 * 3_600_000);
+  await expectSame(id, zone, all, 3);
+  await foldUsage(db.pool, nowMs);
+  await expectSame(id, zone, all, 4);
+  await expectSoundDays(id);
 });
 
 it('days are counted right beside settlement, by several processes, and killed in the middle', async () => {
@@ -242,5 +280,41 @@ it('days are counted right beside settlement, by several processes, and killed i
   await foldUsage(db.pool, nowMs);
   await expectSame(id, 'UTC', all, 9);
   await expectSoundDays(id);
-  expect(await spansOf(id)).toMatchObject([{ state: 'made' }]);
+  expect(await spansOf(id)).toMatchObject([{ state: 'summed' }]);
+});
+
+it('a database of before has the same usage once it is migrated, and no process of before counts in it', async () => {
+  const old = await createEmptyDatabase();
+  await migrate(old.url, copyMigrations(beforeTotals));
+  const pool = new Pool({ connectionString: old.url });
+  const id = newId();
+  const day = '2026-10-30T00:00:00Z';
+  const next = '2026-10-31T00:00:00Z';
+  const sums = [
+    ['a/b', 0],
+    ['a/b', 1],
+    ['c/d', 0],
+    [ownModel, 0],
+  ] as const;
+  const fill = (columns: string, at: string) =>
+    `INSERT INTO ${columns}, key_id, model, provider, calls, latency) VALUES
+       ${sums.map(([model, n]) => `('${id}', ${at}, '${keys[n]}', '${model}', 'one', ${n + 2}, 7)`).join()};`;
+  const span = (at: string, until: string) =>
+    `INSERT INTO usage_span (workspace_id, day, until, zone, state) VALUES ('${id}', '${at}', '${until}', 'UTC', 'made')`;
+  await pool.query(`
+    ${fill('usage_quarter_counted (workspace_id, quarter', `'${day}'`)}
+    ${fill('usage_day (workspace_id, day, until', `'${day}', '${next}'`)}
+    ${span(day, next)}`);
+  await migrate(old.url);
+  for (const { sql } of quarterChecks.slice(1)) expect((await pool.query(sql)).rows).toEqual([]);
+  const counts = async (table: string) =>
+    (await pool.query<{ calls: string }>(`SELECT calls::text AS calls FROM ${table} ORDER BY 1`)).rows.map(
+      ({ calls }) => Number(calls),
+    );
+  expect(await counts('usage_quarter_total')).toEqual([2, 2, 5]);
+  expect(await counts('usage_day_total')).toEqual([2, 2, 5]);
+  expect(await counts('usage_day_key')).toEqual([3, 4]);
+  await expect(pool.query(span(next, '2026-11-01T00:00:00Z'))).rejects.toThrow('usage_span_state');
+  await pool.end();
+  await old.drop();
 });

@@ -34,7 +34,8 @@ const posted =
   'each usage line is the cost of the calls and jobs that were settled in its quarter of an hour';
 
 /** What goes wrong, and the check that must see it. */
-const faults: readonly (readonly [what: string, check: string, sql: (scene: Scene) => string])[] = [
+type Fault = readonly [what: string, check: string, sql: (scene: Scene) => string];
+const faults: readonly Fault[] = [
   [
     'a balance that moved without a line',
     'the balance of each workspace is the sum of its ledger',
@@ -118,17 +119,35 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     'the days of usage are the sums of the quarters that they count, each once',
     ({ customer }) =>
       `WITH day AS (INSERT INTO usage_span (workspace_id, day, until, zone, state)
-         VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'))
+         VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'summed'))
        INSERT INTO usage_day (workspace_id, day, until, key_id, model, provider, calls)
        VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', '${customer.keyId}', 'a/b', 'one', 1)`,
   ],
+  ...(
+    [
+      [
+        'a quarter of all keys',
+        'usage_quarter_total (workspace_id, quarter, model, provider, calls)',
+        "'a/b', 'one'",
+      ],
+      ['a day of all keys', 'usage_day_total (workspace_id, day, model, provider, calls)', "'a/b', 'one'"],
+      ['a day of a key', 'usage_day_key (workspace_id, day, key_id, calls)', 'gen_random_uuid()'],
+    ] as const
+  ).map(
+    ([what, columns, place]): Fault => [
+      `${what} that nothing adds up to`,
+      'the sums of usage of all keys together, and of each key by day, agree with those of each key and model',
+      ({ customer }) =>
+        `INSERT INTO ${columns} VALUES ('${customer.workspaceId}', '2020-01-01', ${place}, 1)`,
+    ],
+  ),
   [
     'days of usage that overlap',
     'the days of usage are the sums of the quarters that they count, each once',
     ({ customer }) =>
       `INSERT INTO usage_span (workspace_id, day, until, zone, state) VALUES
-         ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'),
-         ('${customer.workspaceId}', '2020-01-01 18:15Z', '2020-01-02 18:15Z', 'Asia/Kathmandu', 'made')`,
+         ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'summed'),
+         ('${customer.workspaceId}', '2020-01-01 18:15Z', '2020-01-02 18:15Z', 'Asia/Kathmandu', 'summed')`,
   ],
   [
     'a charge that its lines do not explain',

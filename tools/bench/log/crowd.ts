@@ -23,13 +23,25 @@ export interface Tenant {
   readonly slug: string;
   /** Its keys, the busiest first. */
   readonly keys: readonly string[];
+  /** Users who made its keys, one key after the other in turn. */
+  readonly members: readonly string[];
 }
+
+/** How many there are of each. */
+export interface Crowd {
+  readonly workspaces: number;
+  /** Keys of the first workspace; the n-th has 1/√n as many. */
+  readonly keys: number;
+}
+
+/** Keys for each member. */
+const keysEach = 25;
 
 /**
  * Creates workspaces and keys, and the tables from which calls are drawn: the n-th workspace calls 1/n as often as the
  * first, and so do the keys of each. A key mostly uses one model, sometimes a second one, and rarely any other.
  */
-export async function makeCrowd(pool: Pool, workspaces: number): Promise<Tenant[]> {
+export async function makeCrowd(pool: Pool, { workspaces, keys: most }: Crowd): Promise<Tenant[]> {
   await pool.query(
     'CREATE TABLE bench_model (i INT PRIMARY KEY, model TEXT, provider TEXT, price UUID, input INT, output INT)',
   );
@@ -41,19 +53,31 @@ export async function makeCrowd(pool: Pool, workspaces: number): Promise<Tenant[
     await pool.query('INSERT INTO bench_model VALUES ($1, $2, $3, $4, $5, $6)', values);
   }
   const tenants = Array.from({ length: workspaces }, (_, n) => {
-    const keys = Array.from({ length: Math.max(2, Math.round(20 / Math.sqrt(n + 1))) }, () => newRowId());
-    return { id: newRowId(), slug: `bench-${n + 1}`, keys };
+    const keys = Array.from({ length: Math.max(2, Math.round(most / Math.sqrt(n + 1))) }, () => newRowId());
+    const members = Array.from({ length: Math.ceil(keys.length / keysEach) }, () => newRowId());
+    return { id: newRowId(), slug: `bench-${n + 1}`, keys, members };
   });
   const drawn: { tenant: Tenant; keyId: string; main: number; second: number; weight: number }[] = [];
   for (const [n, tenant] of tenants.entries()) {
     await pool.query('INSERT INTO workspace (id, slug, name) VALUES ($1, $2, $2)', [tenant.id, tenant.slug]);
-    const inside = tenant.keys.reduce((sum, _, k) => sum + 1 / (k + 1), 0);
-    for (const [k, keyId] of tenant.keys.entries()) {
-      await pool.query(
-        `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end, models)
-         VALUES ($1, $2, $3, $4, 'mg_', 'x', '{}')`,
-        [keyId, tenant.id, `key ${k + 1}`, Buffer.from(keyId)],
-      );
+    await pool.query(
+      `INSERT INTO "user" (id, email) SELECT id, id || '@bench.invalid' FROM unnest($1::uuid[]) AS m (id)`,
+      [tenant.members],
+    );
+    await pool.query(
+      `INSERT INTO member (workspace_id, user_id, role) SELECT $1, id, 'developer' FROM unnest($2::uuid[]) AS m (id)`,
+      [tenant.id, tenant.members],
+    );
+    const { members, keys } = tenant;
+    await pool.query(
+      `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end, models, daily_cap_nano, created_by)
+       SELECT id, $1, 'key ' || at, uuid_send(id), 'mg_', 'x', '{}', CASE WHEN at % 10 = 0 THEN 1000000000 END,
+         ($3::uuid[])[1 + at % cardinality($3::uuid[])]
+       FROM unnest($2::uuid[]) WITH ORDINALITY AS k (id, at)`,
+      [tenant.id, keys, members],
+    );
+    const inside = keys.reduce((sum, _, k) => sum + 1 / (k + 1), 0);
+    for (const [k, keyId] of keys.entries()) {
       const weight = 1 / (n + 1) / (k + 1) / inside;
       drawn.push({ tenant, keyId, main: (n + k) % 6, second: (n * 5 + k * 3) % models.length, weight });
     }

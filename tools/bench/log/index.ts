@@ -18,6 +18,8 @@ import { compareTotals, countDays, fillUsage } from './rollup.ts';
 const { values } = parseArgs({
   options: {
     calls: { type: 'string' },
+    workspaces: { type: 'string', default: '50' },
+    keys: { type: 'string', default: '20' },
   },
 });
 
@@ -29,11 +31,11 @@ const db = openDb(url ?? embedded?.url ?? '', { max: 4 });
 const calls = Number(values.calls ?? (url ? 10_000_000 : 1_000_000));
 const limitMs = url ? 100 : 300;
 const days = 60;
-const workspaces = 50;
+const crowd = { workspaces: Number(values.workspaces), keys: Number(values.keys) };
 /** How often each question is asked. */
 const times = 11;
-/** The end of yesterday. */
-const untilMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+/** The log ends now, so that the last day is not over. */
+const untilMs = Math.floor(Date.now() / 900_000) * 900_000;
 try {
   const tenants = await load(db);
   await countDays(db.pool, untilMs);
@@ -72,7 +74,7 @@ async function load({ pool }: Db): Promise<Tenant[]> {
   if (rows[0]?.any) throw new Error('The database of DATABASE_URL is in use: set it to an empty one.');
   const startedMs = performance.now();
   const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0);
-  const tenants = await makeCrowd(pool, workspaces);
+  const tenants = await makeCrowd(pool, crowd);
   const amount = { calls, days, untilMs };
   await loadCalls(pool, amount, (loaded) => say(`${loaded} calls after ${seconds()} s`));
   await fillUsage(pool, amount);

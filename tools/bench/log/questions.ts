@@ -3,6 +3,7 @@ import { listCalls, showCall } from '#lib/control/operations/call/operations';
 import { ask, type ControlHost } from '#lib/control/operations/run';
 import { seriesOfUsage, showUsage } from '#lib/control/operations/usage/operations';
 import type { Tenant } from './crowd.ts';
+import { pagesOf } from './pages.ts';
 
 /** A question, asked through the function that pages, commands and the API use. */
 export interface Question {
@@ -125,6 +126,7 @@ export async function questionsOf(
     usage('30 days of usage that begin at noon, by model', { ...atNoon, by: 'model' }),
     chart('30 days of usage as a chart of days, by model', { ...range, step: 'day', by: 'model' }),
     chart('7 days of usage as a chart of hours, by model', { ...week, step: 'hour', by: 'model' }),
+    ...pagesOf(host, tenant, untilMs),
   ];
 }
 

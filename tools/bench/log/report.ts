@@ -23,10 +23,14 @@ export async function sizesOf(pool: Pool): Promise<Size[]> {
      FROM parts p JOIN pg_index i ON i.indrelid = p.oid JOIN pg_class c ON c.oid = i.indexrelid GROUP BY 1
      UNION ALL
      SELECT relname::text, greatest(reltuples, 0)::text, pg_total_relation_size(oid)::text
-     FROM pg_class WHERE oid IN ('usage_quarter_counted'::regclass, 'usage_day'::regclass)`,
+     FROM pg_class WHERE oid IN ('usage_quarter_counted'::regclass, 'usage_day'::regclass,
+       'usage_quarter_total'::regclass, 'usage_day_total'::regclass, 'usage_day_key'::regclass)`,
   );
   return rows.map((row) => ({ name: row.name, rows: Number(row.rows), bytes: Number(row.bytes) }));
 }
+
+/** A page of the console asks several questions at once. */
+const pageLimitMs = 300;
 
 interface Result {
   readonly answered: readonly Answered[];
@@ -38,7 +42,9 @@ interface Result {
 
 /** A summary and the plans. `failed`: a question took too long, or the sums differ. */
 export function report({ answered, totals, limitMs, sizes, on }: Result) {
-  const slow = answered.filter(({ medianMs }) => medianMs > limitMs);
+  const slow = answered.filter(
+    ({ name, medianMs }) => medianMs > (name.startsWith('page:') ? pageLimitMs : limitMs),
+  );
   const differ = totals !== null && JSON.stringify(totals.log) !== JSON.stringify(totals.usage);
   const calls = sizes[0]?.rows ?? 0;
   const [cpu] = cpus();
@@ -46,7 +52,7 @@ export function report({ answered, totals, limitMs, sizes, on }: Result) {
     `# The call log on ${on}`,
     `${new Date().toISOString().slice(0, 10)}, ${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.version}; ${calls} calls.`,
     '## Questions',
-    `Each is asked through the function that pages, commands and the API use; "first" is the first time in this process. On a busy machine, compare the fastest. Limit ${limitMs} ms: ${slow.length === 0 ? 'all are below' : `exceeded by ${slow.map(({ workspace, name }) => `${workspace} ${name}`).join('; ')}`}.`,
+    `Each is asked through the function that pages, commands and the API use; "first" is the first time in this process. On a busy machine, compare the fastest. Limit ${limitMs} ms, of a page ${pageLimitMs} ms: ${slow.length === 0 ? 'all are below' : `exceeded by ${slow.map(({ workspace, name }) => `${workspace} ${name}`).join('; ')}`}.`,
     table(
       ['Workspace', 'Question', 'First, ms', 'Fastest, ms', 'Median, ms', 'Answer'],
       answered.map((one) => [

@@ -55,11 +55,13 @@ export async function fillUsage(pool: Pool, { days, untilMs }: Amount): Promise<
 
 /** Sums up finished days, as a gateway does in the background. @param untilMs where the log ends. */
 export async function countDays(pool: Pool, untilMs: number): Promise<void> {
-  const soonMs = untilMs + dayMs / 2;
   await pool.query('INSERT INTO seen_time (one, at) VALUES (1, $1) ON CONFLICT DO NOTHING', [
-    new Date(soonMs),
+    new Date(untilMs),
   ]);
-  await foldUsage(pool, soonMs);
+  await foldUsage(pool, untilMs);
+  // A gateway counts every hour, so that this table never has the room of 60 days.
+  await pool.query('VACUUM FULL ANALYZE usage_quarter');
+  await pool.query('VACUUM ANALYZE');
 }
 
 export interface Totals {

@@ -75,7 +75,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const [members, invitations, spend, chosen] = await Promise.all([
     readForPage(listMembers, slug, { search, sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { search, sort: invited, after: invitedAfter, limit: 100 }),
-    readForPage(showUsage, slug, { by: 'member', ...month }),
+    readForPage(showUsage, slug, { by: 'member', durations: false, ...month }),
     readChosenColumns('members', query),
   ]);
   const nowMs = Date.now();

@@ -24,7 +24,10 @@ const keysOf = 'SELECT id FROM api_key WHERE workspace_id = $1::uuid';
 const beside = [
   'DELETE FROM usage_quarter WHERE workspace_id = $1::uuid',
   'DELETE FROM usage_quarter_counted WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_quarter_total WHERE workspace_id = $1::uuid',
   'DELETE FROM usage_day WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_day_total WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_day_key WHERE workspace_id = $1::uuid',
   'DELETE FROM usage_span WHERE workspace_id = $1::uuid',
   `DELETE FROM spend_minute WHERE key_id IN (${keysOf})`,
   `DELETE FROM closed_spend WHERE key_id IN (${keysOf})`,

@@ -16,9 +16,9 @@ const inOne = (first: string, last: string) =>
 
 /** A quarter of an hour is in one of the two tables; a single statement sees it once. */
 const quarters = (table: string, ofKeys: string, more = '') => `
-  SELECT key_id, width_bucket(quarter, starts) AS part, sum(cost_nano) AS nano FROM ${table}
+  SELECT key_id, width_bucket(quarter, starts) AS part, cost_nano AS nano FROM ${table}
   WHERE workspace_id = own AND ${ofKeys} AND quarter >= starts[1] ${more}
-    AND ${inOne('quarter', "quarter + interval '14 minutes'")} GROUP BY 1, 2`;
+    AND ${inOne('quarter', "quarter + interval '14 minutes'")}`;
 
 /**
  * Windows begin at a minute, so days and quarters that a window cuts are read by their parts: days by
@@ -48,16 +48,15 @@ const statementFor = (whose: string, ofKeys: string) => `
       FROM unnest(starts[1:2]) AS at) AS edge WHERE at > quarter
   ), spent AS (
     SELECT part.* FROM days, LATERAL (
-      SELECT key_id, width_bucket(day, starts) AS part, sum(cost_nano) AS nano FROM usage_day
-      WHERE workspace_id = own AND day = start AND ${ofKeys} GROUP BY 1, 2
+      SELECT key_id, width_bucket(day, starts) AS part, cost_nano AS nano FROM usage_day_key
+      WHERE workspace_id = own AND day = start AND ${ofKeys}
     ) AS part
     UNION ALL SELECT part.* FROM gaps, LATERAL (
       ${quarters('usage_quarter_counted', ofKeys, 'AND quarter >= start AND quarter < stop')}) AS part WHERE start < stop
     UNION ALL SELECT part.* FROM edges, LATERAL (${quarters('usage_quarter', ofKeys)}) AS part
-    UNION ALL SELECT part.* FROM cut, unnest(keys) AS k (id), LATERAL (
-      SELECT k.id, width_bucket(minute, starts) AS part, sum(spent_nano) AS nano FROM spend_minute
-      WHERE key_id = k.id AND minute >= start AND minute < stop GROUP BY 2
-    ) AS part
+    UNION ALL SELECT key_id, width_bucket(minute, starts), spent_nano
+    FROM cut, unnest(keys) AS k (id) JOIN spend_minute ON key_id = k.id
+    WHERE minute >= start AND minute < stop
   )
   SELECT key_id::text AS id, coalesce(sum(nano) FILTER (WHERE part = 3), 0)::text AS day,
     coalesce(sum(nano) FILTER (WHERE part >= 2), 0)::text AS d7, sum(nano)::text AS d30

@@ -25,6 +25,13 @@ const rangeFields = allOptional({
   }),
 });
 
+const durationsField = (what: string) =>
+  toggle({
+    label: 'Durations',
+    help: `If off, ${what} no latency and time to first byte, which makes the answer much faster.`,
+    example: false,
+  });
+
 const filterFields = allOptional({
   model: words({ label: 'Model', help: 'Only this model.', example: 'openai/gpt-4.1' }),
   key: id({ label: 'Key', help: 'Only the API key with this id.' }),
@@ -43,6 +50,7 @@ export const showUsage = read({
     ...rangeFields,
     by: choice({ label: 'Group by', help: 'Default: model.', example: 'day' }, groupings),
     ...filterFields,
+    durations: durationsField('the answer has'),
   }),
   output: usageReport,
   http: [{ method: 'GET', path: workspaceUsage }],
@@ -71,9 +79,12 @@ export const showUsage = read({
       'saved',
     ],
   },
-  run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider, member }) => {
+  run: (
+    { store, scope, nowMs },
+    { from, to, by = 'model', model, key, provider, member, durations = true },
+  ) => {
     const range = widened(askedRange({ from, to }, nowMs), scope.timeZone, nowMs);
-    return reportUsage(store, scope, { range, by, filters: { model, key, provider, member } });
+    return reportUsage(store, scope, { range, by, filters: { model, key, provider, member }, durations });
   },
 });
 
@@ -114,11 +125,7 @@ export const seriesOfUsage = read({
       },
       ranks,
     ),
-    durations: toggle({
-      label: 'Durations',
-      help: 'If off, groups and points have no latency and time to first byte, which makes the answer much faster.',
-      example: false,
-    }),
+    durations: durationsField('groups and points have'),
     beforeFrom: time({
       label: 'Compare from',
       help: 'Start of the period to compare with. Default: the preceding period of the same length.',

@@ -53,15 +53,20 @@ export const usageReport = z.object({
 export async function reportUsage(
   store: Store,
   scope: WorkspaceScope,
-  asked: { readonly range: Range; readonly by: Grouping; readonly filters: UsageFilters },
+  asked: {
+    readonly range: Range;
+    readonly by: Grouping;
+    readonly filters: UsageFilters;
+    readonly durations: boolean;
+  },
 ): Promise<z.output<typeof usageReport>> {
-  const { by, filters } = asked;
+  const { by, filters, durations } = asked;
   const zone = knownZone(scope.timeZone);
   const range = await wholeDays(store, scope, asked.range);
   const startsMs = by === 'day' ? await daysOf(store, scope, range, zone) : undefined;
   const split = by === 'day' ? undefined : by;
   const parts = merged(
-    await readUsage(store, scope, { range, split, startsMs, filters, feedback: true }),
+    await readUsage(store, scope, { range, split, startsMs, filters, durations, feedback: true }),
     ({ bucket, value }) => (startsMs ? dayName(startsMs[bucket] ?? range.fromMs, zone) : value),
   );
   const ordered = by === 'day' ? parts.sort((a, b) => (a.value < b.value ? -1 : 1)) : parts.sort(byCost);

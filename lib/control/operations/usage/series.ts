@@ -5,17 +5,19 @@ import type { ReadStore, Store } from '#lib/control/operations/store';
 import { dollars, figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
 import { type CallSplit, callSplits, readCallUsage } from '#lib/control/operations/usage/from-calls';
 import { type Range, rangeBefore, wholeDays, widened } from '#lib/control/operations/usage/range';
-import { type Rank, ranked } from '#lib/control/operations/usage/rank';
+import { type Rank, rankColumns, ranked } from '#lib/control/operations/usage/rank';
 import { merged, namesOf } from '#lib/control/operations/usage/report';
 import {
   addSums,
   noSums,
   readUsage,
+  removeSums,
   type SplitSums,
   type Sums,
   splits,
   totalOf,
   type UsageFilters,
+  type UsageQuery,
 } from '#lib/control/operations/usage/sums';
 import { bucketStarts, type Step, steps } from '#lib/core/charts/buckets';
 import { knownZone } from '#lib/core/charts/zone';
@@ -113,21 +115,21 @@ export interface TimedParts {
   readonly parts: readonly SplitSums[];
 }
 
+interface PartsWithTotal extends TimedParts {
+  readonly sums: Sums;
+  /** The groups that are shown, where the parts have all others together; absent: they are to be chosen. */
+  readonly shown?: readonly string[];
+}
+
 /** @throws ControlRefused if there would be too many points, or too many calls to read for the split. */
 export async function readTimed(
   store: ReadStore,
   scope: WorkspaceScope,
-  { range: asked, step, by, filters, durations }: TimedQuery,
+  asked: TimedQuery,
 ): Promise<TimedParts> {
-  const zone = knownZone(scope.timeZone);
-  const range = await wholeDays(store, scope, asked);
-  if ((range.toMs - range.fromMs) / lengthsMs[step] > mostBuckets) {
-    throw badInput(
-      'step',
-      `a series may have at most ${mostBuckets} points; choose a longer step or a shorter range`,
-    );
-  }
-  const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
+  const points = await pointsIn(store, scope, asked);
+  const { range, startsMs } = points;
+  const { by, filters, durations } = asked;
   const parts = isCallSplit(by)
     ? await readCallUsage(store, scope, { range, split: by, startsMs, filters, durations })
     : await readUsage(store, scope, {
@@ -138,7 +140,24 @@ export async function readTimed(
         durations,
         feedback: true,
       });
-  return { range, zone, startsMs, parts };
+  return { ...points, parts };
+}
+
+/** The starts of the points of a series. @throws ControlRefused if there would be too many. */
+async function pointsIn(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  { range: asked, step }: Pick<TimedQuery, 'range' | 'step'>,
+): Promise<Omit<TimedParts, 'parts'>> {
+  const zone = knownZone(scope.timeZone);
+  const range = await wholeDays(store, scope, asked);
+  if ((range.toMs - range.fromMs) / lengthsMs[step] > mostBuckets) {
+    throw badInput(
+      'step',
+      `a series may have at most ${mostBuckets} points; choose a longer step or a shorter range`,
+    );
+  }
+  return { range, zone, startsMs: bucketStarts(range.fromMs, range.toMs, step, zone) };
 }
 
 function isCallSplit(by: SeriesSplit | null): by is CallSplit {
@@ -156,8 +175,10 @@ export async function readSeries(
 ): Promise<UsageSeries> {
   const { step, by } = asked;
   const period = widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs);
-  const [{ range, zone, startsMs, parts, sums }, earlier] = await Promise.all([
-    readWithTotal(store, scope, asked),
+  const [{ range, zone, startsMs, parts, sums, shown }, earlier] = await Promise.all([
+    by === 'key' || by === 'member'
+      ? readLargest(store, scope, { ...asked, by, rank })
+      : readWithTotal(store, scope, asked),
     readWithTotal(store, scope, { ...asked, range: period, by: null }),
   ]);
   const total = figuresOf(sums);
@@ -170,7 +191,7 @@ export async function readSeries(
     cost: total.cost,
     total,
     starts: startsMs.map((at) => new Date(at).toISOString()),
-    groups: await groupsOf(store, scope, { by, rank, parts, length: startsMs.length }),
+    groups: await groupsOf(store, scope, { by, rank, parts, shown, length: startsMs.length }),
     before: {
       ...iso(earlier.range),
       total: figuresOf(earlier.sums),
@@ -184,14 +205,59 @@ async function readWithTotal(
   store: ReadStore,
   scope: WorkspaceScope,
   asked: TimedQuery,
-): Promise<TimedParts & { readonly sums: Sums }> {
+): Promise<PartsWithTotal> {
   const timed = await readTimed(store, scope, asked);
-  const sums = totalOf(timed.parts);
-  if (asked.durations !== false) return { ...timed, sums };
-  const { latency, firstByte } = totalOf(
-    await readUsage(store, scope, { range: timed.range, filters: asked.filters }),
-  );
-  return { ...timed, sums: { ...sums, latency, firstByte } };
+  return { ...timed, sums: await withDurations(store, scope, asked, timed) };
+}
+
+async function withDurations(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  { filters, durations }: Pick<TimedQuery, 'filters' | 'durations'>,
+  { range, parts }: Pick<TimedParts, 'range' | 'parts'>,
+): Promise<Sums> {
+  const sums = totalOf(parts);
+  if (durations !== false) return sums;
+  const { latency, firstByte } = totalOf(await readUsage(store, scope, { range, filters }));
+  return { ...sums, latency, firstByte };
+}
+
+/** All others together, where groups are ids, or empty for keys without a maker. */
+const notShown = 'others';
+
+/**
+ * The same by key or member, of which there may be thousands: every point of those that are shown one by one, and what all
+ * others have together, as the difference between everything and these. All of one state of the database, or the
+ * difference would also contain what was settled in between.
+ */
+function readLargest(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  { rank, by, ...asked }: TimedQuery & Pick<SeriesQuery, 'rank'> & { readonly by: 'key' | 'member' },
+): Promise<PartsWithTotal> {
+  return store.snapshot(async (query) => {
+    const points = await pointsIn({ query }, scope, asked);
+    const { range, startsMs } = points;
+    const { filters, durations } = asked;
+    const read = (more: Partial<UsageQuery>) => readUsage({ query }, scope, { range, filters, ...more });
+    const shown = largest(rank, await read({ split: by, columns: rankColumns[rank] }));
+    const ofPoints = { startsMs, durations, feedback: true };
+    const all = await read(ofPoints);
+    const sums = await withDurations({ query }, scope, asked, { range, parts: all });
+    const parts = shown.length > 0 ? await read({ ...ofPoints, split: by, values: shown }) : [];
+    const others = pointSums(all, startsMs.length);
+    for (const { bucket, sums } of parts) {
+      const rest = others[bucket];
+      if (rest) removeSums(rest, sums);
+    }
+    const rest = others.map((sums, bucket) => ({ bucket, value: notShown, sums }));
+    return {
+      ...points,
+      parts: [...parts, ...rest.filter(({ sums }) => sums.calls !== 0 || sums.costNano !== 0n)],
+      sums,
+      shown,
+    };
+  });
 }
 
 async function groupsOf(
@@ -201,19 +267,15 @@ async function groupsOf(
     by,
     rank,
     parts,
+    shown = largest(rank, parts),
     length,
   }: Pick<SeriesQuery, 'by' | 'rank'> & {
     readonly parts: readonly SplitSums[];
+    readonly shown?: readonly string[] | undefined;
     readonly length: number;
   },
 ): Promise<z.output<typeof group>[]> {
   if (by === null) return [groupOf(null, null, parts, length)];
-  const shown = ranked(
-    rank,
-    merged(parts, ({ value }) => value),
-  )
-    .slice(0, mostGroups)
-    .map(({ value }) => value);
   const byValue = Map.groupBy(parts, ({ value }) => (shown.includes(value) ? value : null));
   const names = await namesOf(store, scope, by, shown);
   const rest = byValue.get(null) ?? [];
@@ -221,6 +283,15 @@ async function groupsOf(
     ...shown.map((value) => groupOf(value, names?.get(value) ?? null, byValue.get(value) ?? [], length)),
     ...(rest.length > 0 ? [groupOf(null, null, rest, length)] : []),
   ];
+}
+
+/** The groups that are shown one by one, largest first. */
+function largest(rank: Rank, parts: readonly SplitSums[]): string[] {
+  const groups = ranked(
+    rank,
+    merged(parts, ({ value }) => value),
+  );
+  return groups.slice(0, mostGroups).map(({ value }) => value);
 }
 
 function groupOf(
@@ -235,13 +306,18 @@ function groupOf(
 
 /** @param parts are modified by this, so use them for anything else first. */
 function pointsOf(parts: readonly SplitSums[], length: number): z.output<typeof point>[] {
+  return pointSums(parts, length).map(pointOf);
+}
+
+/** @param parts are modified by this. */
+function pointSums(parts: readonly SplitSums[], length: number): Sums[] {
   const points: Sums[] = [];
   for (const { bucket, sums } of parts) {
     const at = points[bucket];
     if (at) addSums(at, sums);
     else points[bucket] = sums;
   }
-  return Array.from({ length }, (_, at) => pointOf(points[at] ?? none));
+  return Array.from({ length }, (_, at) => points[at] ?? noSums());
 }
 
 function pointOf(sums: Sums): z.output<typeof point> {
@@ -260,8 +336,6 @@ function pointOf(sums: Sums): z.output<typeof point> {
     cost: figures.cost,
   };
 }
-
-const none = noSums();
 
 export function iso({ fromMs, toMs }: Range): { from: string; to: string } {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };

@@ -1,4 +1,5 @@
 import { goodScore } from '#lib/control/operations/call/feedback';
+import { isUuid } from '#lib/control/operations/field/kinds';
 import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import type { Range } from '#lib/control/operations/usage/range';
@@ -13,10 +14,11 @@ export const splits = ['model', 'key', 'provider'] as const;
 export type Split = (typeof splits)[number];
 
 /** Columns to split by; the only text in the statement, never user input. */
-const splitColumns: Readonly<Record<Split, string>> = {
+const splitColumns: Readonly<Record<Split | 'member', string>> = {
   model: 'model',
   key: 'key_id::text',
   provider: 'provider',
+  member: "coalesce(maker::text, '')",
 };
 
 /** Only usage of one model, one key, one provider, and of the keys that one member made ('': of keys without a maker). */
@@ -72,10 +74,36 @@ export interface UsageQuery {
   readonly feedback?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
+  /** Only these columns of sums; the others are 0. Default: all. */
+  readonly columns?: readonly string[] | undefined;
+  /** Only these values of the split. */
+  readonly values?: readonly string[] | undefined;
 }
 
 const durationNames: ReadonlySet<string> = new Set(['latency', 'first_byte']);
 const amountNames = sumNames.filter((name) => !durationNames.has(name));
+
+/** Where counted quarters and days are read. */
+interface Source {
+  readonly quarters: string;
+  readonly days: string;
+  /** Whether its days have rows of what the gateway answers itself, and models and providers. */
+  readonly models: boolean;
+}
+
+const everything: Source = { quarters: 'usage_quarter_counted', days: 'usage_day', models: true };
+const ofAllKeys: Source = { quarters: 'usage_quarter_total', days: 'usage_day_total', models: true };
+const ofEachKey: Source = { quarters: 'usage_quarter_counted', days: 'usage_day_key', models: false };
+
+/** The smallest sums that have what is asked: a workspace with thousands of keys has a thousand times as many of all. */
+function sourceOf({ split, filters = {}, own = false }: UsageQuery): Source {
+  const byModel = split === 'model' || split === 'provider';
+  if (filters.key === undefined && filters.member === undefined && (split === undefined || byModel))
+    return ofAllKeys;
+  return byModel || own || filters.model !== undefined || filters.provider !== undefined
+    ? everything
+    : ofEachKey;
+}
 
 /**
  * The only read of usage, on which every total, chart, command and address is based. Calls count at their
@@ -89,91 +117,84 @@ export async function readUsage(
   scope: WorkspaceScope,
   asked: UsageQuery,
 ): Promise<SplitSums[]> {
-  if (asked.split !== 'member') return readSplit(store, scope, { ...asked, split: asked.split });
-  return byMember(store, scope, await readSplit(store, scope, { ...asked, split: 'key' }));
-}
-
-/** Sums of keys as those of the users who made them. */
-async function byMember(
-  store: Pick<Store, 'query'>,
-  { workspaceId }: Pick<WorkspaceScope, 'workspaceId'>,
-  parts: readonly SplitSums[],
-): Promise<SplitSums[]> {
-  const rows = await store.query<{ id: string; maker: string }>(
-    `SELECT id::text AS id, created_by::text AS maker FROM api_key
-     WHERE workspace_id = $1::uuid AND id = ANY ($2::uuid[]) AND created_by IS NOT NULL`,
-    [workspaceId, [...new Set(parts.map(({ value }) => value))]],
-  );
-  const makers = new Map(rows.map(({ id, maker }) => [id, maker]));
-  return parts.map((part) => ({ ...part, value: makers.get(part.value) ?? '' }));
-}
-
-async function readSplit(
-  store: Pick<Store, 'query'>,
-  scope: WorkspaceScope,
-  {
-    range,
-    split,
-    startsMs,
-    filters = {},
-    own: withOwn = false,
-    feedback = false,
-    durations = true,
-  }: Omit<UsageQuery, 'split'> & { readonly split: Split | undefined },
-): Promise<SplitSums[]> {
+  const { range, split, startsMs, filters = {}, feedback = false, durations = true } = asked;
+  const { columns = durations ? sumNames : amountNames } = asked;
+  const source = sourceOf(asked);
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);
-  const conditions = [own, ...(withOwn ? [] : [`model <> '${ownModel}'`])];
-  for (const name of splits) {
+  const conditions: string[] = [];
+  const ofModels = asked.own ? [] : [`model <> '${ownModel}'`];
+  for (const name of ['model', 'provider'] as const) {
     const given = filters[name];
-    if (given === undefined) continue;
-    values.push(given);
-    conditions.push(`${splitColumns[name]} = $${values.length}`);
+    if (given !== undefined) ofModels.push(`${name} = $${values.push(given)}`);
   }
-  if (filters.member !== undefined) conditions.push(madeBy('key_id', `$${values.push(filters.member)}`));
+  if (filters.key !== undefined) conditions.push(`key_id = $${values.push(uuidOf(filters.key))}::uuid`);
+  if (filters.member !== undefined) {
+    // A set of keys, which is read once, instead of a question for each row.
+    const made = `SELECT id FROM api_key WHERE ${own}`;
+    conditions.push(
+      filters.member === ''
+        ? `key_id NOT IN (${made} AND created_by IS NOT NULL)`
+        : `key_id IN (${made} AND created_by = $${values.push(uuidOf(filters.member))}::uuid)`,
+    );
+  }
   let bucket = (_: string) => '1';
   if (startsMs) {
     values.push(startsMs.map((at) => new Date(at)));
     const starts = `$${values.length}::timestamptz[]`;
     bucket = (start) => `width_bucket(${start}, ${starts})`;
   }
-  const part = (table: string, start: string, { from = '$1::timestamptz', to = '$2::timestamptz' } = {}) => `
-    SELECT ${bucket(start)} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
-      ${(durations ? sumNames : amountNames).map((name) => `sum(${name})::text AS ${name}`).join(', ')}
-    FROM ${table} WHERE ${start} >= ${from} AND ${start} < ${to} AND ${conditions.join(' AND ')}
+  const value = split ? splitColumns[split] : "''";
+  if (asked.values) {
+    const one = `ANY ($${values.push(asked.values)}`;
+    conditions.push(split === 'key' ? `key_id = ${one}::uuid[])` : `${value} = ${one}::text[])`);
+  }
+  const makers =
+    split === 'member'
+      ? `LEFT JOIN (SELECT id AS made, created_by AS maker FROM api_key WHERE ${own}) AS makers ON made = key_id`
+      : '';
+  const part = (
+    table: string,
+    start: string,
+    { from = '$1::timestamptz', to = '$2::timestamptz', models = true } = {},
+  ) => `
+    SELECT ${bucket(start)} AS bucket, ${value} AS value,
+      ${columns.map((name) => `sum(${name})::text AS ${name}`).join(', ')}
+    FROM ${table} ${makers} WHERE ${start} >= ${from} AND ${start} < ${to}
+      AND ${[own, ...conditions, ...(models ? ofModels : [])].join(' AND ')}
     GROUP BY 1, 2`;
   const rows = await store.query<StoredSums>(
     `WITH days AS MATERIALIZED (
       SELECT day, until, state FROM usage_span
-      WHERE ${own} AND day >= $1::timestamptz AND day < $2::timestamptz AND (state = 'folded' OR state = 'made'
+      WHERE ${own} AND day >= $1::timestamptz AND day < $2::timestamptz AND (state = 'folded' OR state = 'summed'
         AND until <= $2::timestamptz AND ${bucket('day')} = ${bucket("(until - interval '1 ms')")})
     ), between AS MATERIALIZED (
       SELECT coalesce(lag(until) OVER days, $1::timestamptz) AS start, day AS stop
-      FROM days WHERE state = 'made' WINDOW days AS (ORDER BY day)
-      UNION ALL SELECT coalesce(max(until), $1::timestamptz), $2::timestamptz FROM days WHERE state = 'made'
+      FROM days WHERE state = 'summed' WINDOW days AS (ORDER BY day)
+      UNION ALL SELECT coalesce(max(until), $1::timestamptz), $2::timestamptz FROM days WHERE state = 'summed'
     )
     ${part('usage_quarter', 'quarter')}
     UNION ALL SELECT quarters.* FROM between, LATERAL (
-      ${part('usage_quarter_counted', 'quarter', { from: 'start', to: 'stop' })}) AS quarters WHERE start < stop
-    UNION ALL ${part('(usage_day JOIN (SELECT day FROM days) AS read USING (day))', 'day')}`,
+      ${part(source.quarters, 'quarter', { from: 'start', to: 'stop' })}) AS quarters WHERE start < stop
+    UNION ALL ${part(`(${source.days} JOIN (SELECT day FROM days) AS read USING (day))`, 'day', { models: source.models })}`,
     values,
   );
   const parts = rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
   if (!feedback) return parts;
   const rated = await store.query<RatedRow>(
-    `SELECT ${bucket('at')} AS bucket, ${split ? splitColumns[split] : "''"} AS value, count(*)::int AS rated,
+    `SELECT ${bucket('at')} AS bucket, ${value} AS value, count(*)::int AS rated,
        (count(*) FILTER (WHERE score >= ${goodScore}))::int AS good
-     FROM call_feedback WHERE at >= $1::timestamptz AND at < $2::timestamptz AND score IS NOT NULL
-       AND ${conditions.join(' AND ')} GROUP BY 1, 2`,
+     FROM call_feedback ${makers} WHERE at >= $1::timestamptz AND at < $2::timestamptz AND score IS NOT NULL
+       AND ${[own, ...conditions, ...ofModels].join(' AND ')} GROUP BY 1, 2`,
     values,
   );
   const repeated = await store.query<RepeatedRow>(
-    `SELECT ${bucket('at')} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
+    `SELECT ${bucket('at')} AS bucket, ${value} AS value,
        (count(*) FILTER (WHERE kind = 'repeat'))::int AS repeated,
        (count(*) FILTER (WHERE kind = 'cache'))::int AS hits,
        coalesce(sum(cost_nano) FILTER (WHERE kind = 'cache'), 0)::text AS saved
-     FROM call_repeat WHERE at >= $1::timestamptz AND at < $2::timestamptz
-       AND ${conditions.join(' AND ')} GROUP BY 1, 2`,
+     FROM call_repeat ${makers} WHERE at >= $1::timestamptz AND at < $2::timestamptz
+       AND ${[own, ...conditions, ...ofModels].join(' AND ')} GROUP BY 1, 2`,
     values,
   );
   return [
@@ -206,6 +227,11 @@ interface RatedRow {
   readonly good: number;
 }
 
+/** An id as the database compares it; null equals none. */
+function uuidOf(id: string): string | null {
+  return isUuid(id) ? id : null;
+}
+
 /** Sums as returned by a statement, by column. */
 export type StoredSums = { readonly bucket: number; readonly value: string } & Readonly<
   Record<string, string>
@@ -213,7 +239,7 @@ export type StoredSums = { readonly bucket: number; readonly value: string } & R
 
 export function sumsOf(row: StoredSums): Sums {
   const sums = noSums(Histogram.ofNumber(row.latency ?? '0'), Histogram.ofNumber(row.first_byte ?? '0'));
-  const figure = (name: string) => Number(row[name]);
+  const figure = (name: string) => Number(row[name] ?? 0);
   sums.calls = figure('calls');
   sums.refused = figure('refused');
   sums.attempts = figure('attempts');
@@ -247,21 +273,32 @@ export function noSums(latency = new Histogram(), firstByte = new Histogram()): 
 
 /** Adds one to the other. */
 export function addSums(sum: Sums, part: Sums): void {
-  sum.calls += part.calls;
-  sum.refused += part.refused;
-  sum.attempts += part.attempts;
-  sum.fallbacks += part.fallbacks;
-  sum.rated += part.rated;
-  sum.good += part.good;
-  sum.repeated += part.repeated;
-  sum.cacheHits += part.cacheHits;
-  sum.savedNano += part.savedNano;
-  for (const name of errorClasses) sum.errors[name] += part.errors[name];
-  for (const name of usageClasses) sum.used[name] += part.used[name];
-  sum.costNano += part.costNano;
-  sum.ownListNano += part.ownListNano;
+  addAmounts(sum, part, 1);
   sum.latency.merge(part.latency);
   sum.firstByte.merge(part.firstByte);
+}
+
+/** Takes a part away from what it is a part of. */
+export function removeSums(sum: Sums, part: Sums): void {
+  addAmounts(sum, part, -1);
+  sum.latency.remove(part.latency);
+  sum.firstByte.remove(part.firstByte);
+}
+
+function addAmounts(sum: Sums, part: Sums, sign: 1 | -1): void {
+  sum.calls += sign * part.calls;
+  sum.refused += sign * part.refused;
+  sum.attempts += sign * part.attempts;
+  sum.fallbacks += sign * part.fallbacks;
+  sum.rated += sign * part.rated;
+  sum.good += sign * part.good;
+  sum.repeated += sign * part.repeated;
+  sum.cacheHits += sign * part.cacheHits;
+  sum.savedNano += BigInt(sign) * part.savedNano;
+  for (const name of errorClasses) sum.errors[name] += sign * part.errors[name];
+  for (const name of usageClasses) sum.used[name] += sign * part.used[name];
+  sum.costNano += BigInt(sign) * part.costNano;
+  sum.ownListNano += BigInt(sign) * part.ownListNano;
 }
 
 /** Everything together. */

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { dayCeiling, dayStart, daysLater, knownZone, monthsEarlier } from '#lib/core/charts/zone';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
+import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
 import { sumNames } from '#lib/gateway/settlement/usage/columns';
 import type { Clock } from '#lib/platform/clock';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Quarters of an hour are kept for this many whole months; what is older is kept by days. */
 const monthsOfQuarters = 13;
-/** A day is counted this long after its end, ms: most of its calls have ended by then. */
+/** Quarters are counted in their day this long after their end, ms: most of their calls have ended by then. */
 const settlesMs = 2 * 3_600_000;
 const roundMs = 3_600_000;
 const firstRoundMs = 60_000;
@@ -21,9 +23,9 @@ export function foldedBefore(nowMs: number, zone: string): number {
   return monthsEarlier(nowMs, knownZone(zone), monthsOfQuarters);
 }
 
-/** Days that end up to here are counted by day. */
-function madeBefore(nowMs: number, zone: string): number {
-  return dayStart(nowMs - settlesMs, zone);
+/** Quarters that end up to here are counted in their day. */
+function countedBefore(nowMs: number): number {
+  return Math.floor((nowMs - settlesMs) / quarterMs) * quarterMs;
 }
 
 /**
@@ -34,7 +36,7 @@ const nextDue = `
   SELECT least(
     (SELECT min(quarter) FROM usage_quarter WHERE workspace_id = $1::uuid AND quarter >= $2::timestamptz),
     (SELECT min(day) FROM usage_span WHERE workspace_id = $1::uuid AND day >= $2::timestamptz
-       AND (state = 'due' OR state = 'made' AND zone <> $4)),
+       AND (state = 'due' OR state = 'summed' AND zone <> $4)),
     (SELECT min(quarter) FROM usage_quarter_counted
      WHERE workspace_id = $1::uuid AND quarter >= $2::timestamptz AND quarter < $3::timestamptz)) AS at`;
 
@@ -42,8 +44,8 @@ const nextDue = `
 const takeTurn = 'SELECT at FROM seen_time WHERE one = 1 FOR UPDATE SKIP LOCKED';
 
 /**
- * Counts days that are over in rows of their own, and lets quarters go that are old enough: a day of a workspace in each
- * transaction, so that settlement never waits for long. Killed, repeated or run twice at once, it counts each once.
+ * Counts quarters that are over in sums of their day, and lets them go when they are old enough: a day of a workspace in
+ * each transaction, so that settlement never waits for long. Killed, repeated or run twice at once, it counts each once.
  * Age is measured by the last believed time (data/seen-time): a clock that runs ahead folds nothing too early.
  * @param nowMs clock of this process; the earlier of it and the believed time counts.
  * @param options `mostDays`: after so many it returns; `stopped`: asked before each; `rests`: as long as each took.
@@ -103,16 +105,16 @@ function doNext(
     ]);
     const atMs = found.rows[0]?.at?.getTime();
     if (atMs === undefined) return null;
-    const day = { startMs: dayStart(atMs, zone), endMs: daysLater(atMs, zone, 1) };
-    if (day.endMs > madeBefore(nowMs, zone)) return null;
+    if (atMs >= countedBefore(nowMs)) return null;
     const turn = await client.query<{ at: Date }>(takeTurn);
     const seenMs = turn.rows[0]?.at.getTime();
     if (seenMs === undefined) return 'not ours';
     const believedMs = Math.min(nowMs, seenMs);
-    if (day.endMs > madeBefore(believedMs, zone) || !(await isStill(client, workspace))) return null;
+    const beforeMs = countedBefore(believedMs);
+    if (atMs >= beforeMs || !(await isStill(client, workspace))) return null;
     await changeZone(client, id, zone);
-    await makeDay(client, id, day, { zone, fold: day.endMs <= foldedBefore(believedMs, zone) });
-    return day;
+    const day = { startMs: dayStart(atMs, zone), endMs: daysLater(atMs, zone, 1) };
+    return sumDay(client, id, day, { zone, beforeMs, fold: day.endMs <= foldedBefore(believedMs, zone) });
   });
 }
 
@@ -134,7 +136,7 @@ interface FoldCare {
   stop(): Promise<void>;
 }
 
-/** Counts and folds days soon after the start and then every hour. A failed round is reported and not fatal. */
+/** Counts quarters and folds days soon after the start and then every hour. A failed round is reported and not fatal. */
 export function keepFolded(pool: Pool, clock: Clock, report: (error: Error) => void): FoldCare {
   let running: Promise<unknown> = Promise.resolve();
   let stopped = false;
@@ -176,32 +178,45 @@ interface Day {
 
 const place = 'workspace_id, quarter, key_id, model, provider';
 const sums = sumNames.join(', ');
+const summed = sumNames.map((name) => `sum(${name}) AS ${name}`).join(', ');
 const added = (table: string) =>
   sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ');
 const quarters = (table: string) =>
   `FROM ${table} WHERE workspace_id = $1::uuid AND quarter >= $2::timestamptz AND quarter < $3::timestamptz`;
 
+/** Adds the rows of a source to a table of sums, those of one place together. @param by its primary key. */
+const addTo = (table: string, by: string, source: string) => `
+  INSERT INTO ${table} (${by}, ${sums}) SELECT ${by}, ${summed} FROM ${source} GROUP BY ${by} ORDER BY ${by}
+  ON CONFLICT (${by}) DO UPDATE SET ${added(table)}`;
+
 /**
- * Counts a day's quarters in its row of the day, all in one statement: each quarter leaves `usage_quarter` when a day
- * counts it, so that run again, or beside settlement, it counts each once. What a late journal adds is a new quarter.
- * @param whole also the quarters that were counted by a day before: those of a day that is made again.
+ * Counts quarters in the sums of their day, and in those of all keys, all in one statement: each quarter leaves
+ * `usage_quarter` when it is counted, so that run again, or beside settlement, it counts each once. What a late journal
+ * adds is a new quarter.
+ * @param whole the day also counts the quarters that were counted before: those of a day that is summed again.
  */
 const countDay = (whole: boolean) => `
   WITH moved AS (
     DELETE ${quarters('usage_quarter')} RETURNING *
-  ), counted AS (
-    INSERT INTO usage_quarter_counted (${place}, ${sums}) SELECT ${place}, ${sums} FROM moved ORDER BY ${place}
-    ON CONFLICT (${place}) DO UPDATE SET ${added('usage_quarter_counted')}
+  ), counted AS (${addTo('usage_quarter_counted', place, 'moved')}
+  ), quarter_totals AS (${addTo('usage_quarter_total', 'workspace_id, quarter, model, provider', 'moved')}
+  ), part AS MATERIALIZED (
+    SELECT workspace_id, $2::timestamptz AS day, key_id, model, provider, ${summed}
+    FROM (
+      SELECT workspace_id, key_id, model, provider, ${sums} FROM moved
+      ${whole ? `UNION ALL SELECT workspace_id, key_id, model, provider, ${sums} ${quarters('usage_quarter_counted')}` : ''}
+    ) AS each GROUP BY workspace_id, key_id, model, provider
+  ), day_totals AS (${addTo('usage_day_total', 'workspace_id, day, model, provider', 'part')}
+  ), of_keys AS (${addTo('usage_day_key', 'workspace_id, day, key_id', `part WHERE model <> '${ownModel}'`)}
   )
   INSERT INTO usage_day (workspace_id, day, until, key_id, model, provider, ${sums})
-  SELECT workspace_id, $2::timestamptz, $3::timestamptz, key_id, model, provider,
-    ${sumNames.map((name) => `sum(${name})`).join(', ')}
-  FROM (
-    SELECT workspace_id, key_id, model, provider, ${sums} FROM moved
-    ${whole ? `UNION ALL SELECT workspace_id, key_id, model, provider, ${sums} ${quarters('usage_quarter_counted')}` : ''}
-  ) AS part GROUP BY workspace_id, key_id, model, provider ORDER BY workspace_id, key_id, model, provider
+  SELECT workspace_id, day, $3::timestamptz, key_id, model, provider, ${sums} FROM part
+  ORDER BY workspace_id, key_id, model, provider
   ON CONFLICT (workspace_id, day, key_id, model, provider) DO UPDATE SET
     until = greatest(usage_day.until, excluded.until), ${added('usage_day')}`;
+
+/** The tables of sums by day. */
+const daySums = ['usage_day', 'usage_day_total', 'usage_day_key'];
 
 const mark = `
   INSERT INTO usage_span AS s (workspace_id, day, until, zone, state)
@@ -210,31 +225,41 @@ const mark = `
     until = greatest(s.until, excluded.until), zone = excluded.zone, state = excluded.state`;
 
 /**
- * Counts what no day counts yet of a day that is over.
+ * Counts what no day counts yet of a day.
  * @param client in a transaction whose turn it is.
- * @param fold whether its quarters go then, because they are 13 months old.
+ * @param how `beforeMs`: quarters up to there are counted, so that a day that is not over has a part of its sums;
+ * `fold`: whether its quarters go then, because they are 13 months old.
+ * @returns the day up to where it is counted.
  * @throws Error of the database.
  */
-async function makeDay(
+async function sumDay(
   client: PoolClient,
   workspaceId: string,
   { startMs, endMs }: Day,
-  { zone, fold }: { readonly zone: string; readonly fold: boolean },
-): Promise<void> {
-  const range = [workspaceId, new Date(startMs).toISOString(), new Date(endMs).toISOString()];
-  const found = await client.query<{ state: string }>(
-    'SELECT state FROM usage_span WHERE workspace_id = $1::uuid AND day = $2::timestamptz',
-    range.slice(0, 2),
+  { zone, beforeMs, fold }: { readonly zone: string; readonly beforeMs: number; readonly fold: boolean },
+): Promise<Day> {
+  const day = [workspaceId, iso(startMs)];
+  const found = await client.query<{ state: string; until: Date }>(
+    'SELECT state, until FROM usage_span WHERE workspace_id = $1::uuid AND day = $2::timestamptz',
+    day,
   );
-  const state = found.rows[0]?.state;
-  await client.query(countDay(state !== 'made'), range);
-  const folded = fold || state === 'folded';
-  if (folded) await client.query(`DELETE ${quarters('usage_quarter_counted')}`, range);
-  await client.query(mark, [...range, zone, folded ? 'folded' : 'made']);
+  const [span] = found.rows;
+  // All quarters that are counted already are in the day, also if the clock was set back since.
+  const untilMs = Math.min(endMs, Math.max(beforeMs, span?.until.getTime() ?? 0));
+  const range = [...day, iso(untilMs)];
+  await client.query(countDay(span?.state !== 'summed'), range);
+  const folded = fold || span?.state === 'folded';
+  if (folded) {
+    for (const table of ['usage_quarter_counted', 'usage_quarter_total']) {
+      await client.query(`DELETE ${quarters(table)}`, range);
+    }
+  }
+  await client.query(mark, [...range, zone, folded ? 'folded' : 'summed']);
+  return { startMs, endMs: untilMs };
 }
 
 /**
- * Forgets the days of another time zone and notes those that take their place: until they are made, their quarters are
+ * Forgets the days of another time zone and notes those that take their place: until they are summed, their quarters are
  * read one by one. Days whose quarters are gone stay as they are.
  * @param client in a transaction whose turn it is.
  * @returns whether there were any.
@@ -244,16 +269,21 @@ async function changeZone(client: PoolClient, workspaceId: string, zone: string)
   const { rows } = await client.query<{ day: Date; until: Date }>(
     `WITH gone AS (
        DELETE FROM usage_span WHERE workspace_id = $1::uuid AND state <> 'folded' AND zone <> $2 RETURNING *
-     ), rows AS (
-       DELETE FROM usage_day AS d USING gone AS g WHERE d.workspace_id = g.workspace_id AND d.day = g.day
-     )
+     ), ${daySums
+       .map(
+         (table) => `${table}_gone AS (
+       DELETE FROM ${table} AS d USING gone AS g WHERE d.workspace_id = g.workspace_id AND d.day = g.day
+     )`,
+       )
+       .join(', ')}
      SELECT day, until FROM gone ORDER BY day`,
     [workspaceId, zone],
   );
   const days = new Map<number, number>();
+  const lastMs = Math.max(...rows.map(({ until }) => until.getTime()));
   for (const { day, until } of rows)
     for (let at = dayStart(day.getTime(), zone); at < until.getTime(); at = daysLater(at, zone, 1))
-      days.set(at, daysLater(at, zone, 1));
+      days.set(at, Math.min(daysLater(at, zone, 1), lastMs));
   await client.query(
     `INSERT INTO usage_span (workspace_id, day, until, zone, state)
      SELECT $1::uuid, day, until, $2, 'due' FROM unnest($3::timestamptz[], $4::timestamptz[]) AS r (day, until)

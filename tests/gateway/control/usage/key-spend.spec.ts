@@ -120,7 +120,7 @@ it('a finished day is read as such', async () => {
   const { workspaceId, keyId } = await createCustomer(db.pool);
   await spendAt(db.pool, keyId, nowMs - 48 * hourMs, 5n);
   await foldUsage(db.pool, nowMs);
-  await db.pool.query('UPDATE usage_day SET cost_nano = 7 WHERE workspace_id = $1', [workspaceId]);
+  await db.pool.query('UPDATE usage_day_key SET cost_nano = 7 WHERE workspace_id = $1', [workspaceId]);
   const spendOf = await readSpend(storeOf(db), [keyId], new Date(nowMs));
   expect(spendOf(keyId)).toEqual({ dayNano: 0n, d7Nano: 7n, d30Nano: 7n });
 });

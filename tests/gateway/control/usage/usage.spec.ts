@@ -176,6 +176,46 @@ describe('a series', () => {
     expect(total.calls).toBe(13);
   });
 
+  it.each(['key', 'member'] as const)(
+    'by %s has the largest one by one, and at each point what all others have together',
+    async (by) => {
+      const one = await customer('UTC');
+      const at = Date.parse('2026-03-10T10:00:00Z');
+      const ids: string[] = [];
+      for (let n = 0; n < 13; n++) {
+        const { rows } = await db.pool.query<{ id: string }>(
+          'INSERT INTO "user" (id, email) VALUES (gen_random_uuid(), $1) RETURNING id::text AS id',
+          [`maker-${by}-${n}@usage.test`],
+        );
+        const maker = rows[0]?.id ?? '';
+        const { id } = await createKey(db, { workspace: one.slug, name: `key ${n}` });
+        await db.pool.query('UPDATE api_key SET created_by = $2 WHERE id = $1', [id, maker]);
+        ids.push(by === 'key' ? id : maker);
+        const costNano = BigInt(100 - n);
+        await use(
+          one,
+          { atMs: at, keyId: id, costNano, calls: n + 1, latencies: [100 * n] },
+          { atMs: at + dayMs, keyId: id, costNano, model: 'c/d' },
+          { atMs: at + dayMs, keyId: id, costNano: 0n, model: '(gateway)' },
+        );
+      }
+      await use(one, { atMs: at, costNano: 1000n, calls: 50 });
+      const given = { from: '2026-03-10', to: '2026-03-12', step: 'day', by };
+      const before = await series(one, given);
+      const first = by === 'key' ? one.key : '';
+      expect(before.groups.map(({ value }) => value)).toEqual([first, ...ids.slice(0, 9), null]);
+      const calls = before.groups.map(({ points }) => points.map((point) => point.calls));
+      expect(calls).toEqual([[50, 0], ...Array.from({ length: 9 }, (_, n) => [n + 1, 1]), [46, 4]]);
+      expect(before.groups.at(-1)?.points[0]?.latencyMs?.p50).toBeGreaterThan(900);
+      expect(before.total).toMatchObject({ calls: 154 });
+      await foldUsage(db.pool, Date.now());
+      expect(await series(one, given)).toEqual(before);
+      expect((await series(one, { ...given, durations: false })).groups.at(-1)?.total.calls).toBe(50);
+      const ofModel = await series(one, { ...given, model: 'c/d' });
+      expect(ofModel.groups.at(-1)).toMatchObject({ value: null, total: { calls: 3 } });
+    },
+  );
+
   it('is refused when it would have too many points', async () => {
     const one = await customer('UTC');
     const asked = series(one, { from: '2026-01-01', to: '2026-03-01', step: 'quarter' });
