@@ -174,6 +174,38 @@ export type CallContent = Prisma.CallContentModel
  */
 export type CallFeedback = Prisma.CallFeedbackModel
 /**
+ * Model KeptAnswer
+ * An answer that is kept to be repeated, or the claim of the call that is making it (docs/contract/repeats.md).
+ */
+export type KeptAnswer = Prisma.KeptAnswerModel
+/**
+ * Model CallRepeat
+ * A call that was answered with a kept answer (docs/contract/repeats.md).
+ */
+export type CallRepeat = Prisma.CallRepeatModel
+/**
+ * Model Tag
+ * A name and a value that calls were made for; the name "@end-user" has ids of end users. The id is derived from
+ * workspace, name and value.
+ */
+export type Tag = Prisma.TagModel
+/**
+ * Model CallTag
+ * The tags of a call.
+ */
+export type CallTag = Prisma.CallTagModel
+/**
+ * Model TagQuarter
+ * What calls with a tag add up to, by quarter of an hour of admission: usage by tag, and what its budgets count.
+ */
+export type TagQuarter = Prisma.TagQuarterModel
+/**
+ * Model TagBudget
+ * What calls with one value of a tag may spend and ask for; without a value: calls with any value that has no budget of
+ * its own.
+ */
+export type TagBudget = Prisma.TagBudgetModel
+/**
  * Model LedgerLine
  * Append-only, guarded by triggers. A line of `usage` is what the calls and jobs cost that were settled in its quarter
  * of an hour; it grows while that lasts. Any other has a kind and ref of its own, so that one cause posts once.
@@ -240,6 +272,11 @@ export type Lease = Prisma.LeaseModel
  * A hold taken directly in the database: below the lease floor, and by jobs.
  */
 export type Hold = Prisma.HoldModel
+/**
+ * Model HoldTag
+ * Against which budgets of tags a hold counts; it goes with the hold.
+ */
+export type HoldTag = Prisma.HoldTagModel
 /**
  * Model OpenCall
  * A running call of a process that settles without a journal. Whoever deletes the row ends the call, so that it ends once.

@@ -433,6 +433,12 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
+  KeptAnswer: 'KeptAnswer',
+  CallRepeat: 'CallRepeat',
+  Tag: 'Tag',
+  CallTag: 'CallTag',
+  TagQuarter: 'TagQuarter',
+  TagBudget: 'TagBudget',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -446,6 +452,7 @@ export const ModelName = {
   Owner: 'Owner',
   Lease: 'Lease',
   Hold: 'Hold',
+  HoldTag: 'HoldTag',
   OpenCall: 'OpenCall',
   Change: 'Change',
   ChangeHead: 'ChangeHead',
@@ -494,7 +501,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "keptAnswer" | "callRepeat" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2792,6 +2799,450 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    KeptAnswer: {
+      payload: Prisma.$KeptAnswerPayload<ExtArgs>
+      fields: Prisma.KeptAnswerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KeptAnswerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KeptAnswerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        findFirst: {
+          args: Prisma.KeptAnswerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KeptAnswerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        findMany: {
+          args: Prisma.KeptAnswerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        create: {
+          args: Prisma.KeptAnswerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        createMany: {
+          args: Prisma.KeptAnswerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KeptAnswerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        delete: {
+          args: Prisma.KeptAnswerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        update: {
+          args: Prisma.KeptAnswerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        deleteMany: {
+          args: Prisma.KeptAnswerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KeptAnswerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KeptAnswerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        upsert: {
+          args: Prisma.KeptAnswerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        aggregate: {
+          args: Prisma.KeptAnswerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKeptAnswer>
+        }
+        groupBy: {
+          args: Prisma.KeptAnswerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptAnswerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KeptAnswerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptAnswerCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallRepeat: {
+      payload: Prisma.$CallRepeatPayload<ExtArgs>
+      fields: Prisma.CallRepeatFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallRepeatFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallRepeatFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        findFirst: {
+          args: Prisma.CallRepeatFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallRepeatFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        findMany: {
+          args: Prisma.CallRepeatFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        create: {
+          args: Prisma.CallRepeatCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        createMany: {
+          args: Prisma.CallRepeatCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallRepeatCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        delete: {
+          args: Prisma.CallRepeatDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        update: {
+          args: Prisma.CallRepeatUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallRepeatDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallRepeatUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallRepeatUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallRepeatUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        aggregate: {
+          args: Prisma.CallRepeatAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallRepeat>
+        }
+        groupBy: {
+          args: Prisma.CallRepeatGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallRepeatGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallRepeatCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallRepeatCountAggregateOutputType> | number
+        }
+      }
+    }
+    Tag: {
+      payload: Prisma.$TagPayload<ExtArgs>
+      fields: Prisma.TagFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TagFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TagFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        findFirst: {
+          args: Prisma.TagFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TagFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        findMany: {
+          args: Prisma.TagFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
+        }
+        create: {
+          args: Prisma.TagCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        createMany: {
+          args: Prisma.TagCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TagCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
+        }
+        delete: {
+          args: Prisma.TagDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        update: {
+          args: Prisma.TagUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        deleteMany: {
+          args: Prisma.TagDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TagUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TagUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>[]
+        }
+        upsert: {
+          args: Prisma.TagUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagPayload>
+        }
+        aggregate: {
+          args: Prisma.TagAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTag>
+        }
+        groupBy: {
+          args: Prisma.TagGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TagCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallTag: {
+      payload: Prisma.$CallTagPayload<ExtArgs>
+      fields: Prisma.CallTagFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallTagFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallTagFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        findFirst: {
+          args: Prisma.CallTagFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallTagFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        findMany: {
+          args: Prisma.CallTagFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
+        }
+        create: {
+          args: Prisma.CallTagCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        createMany: {
+          args: Prisma.CallTagCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallTagCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
+        }
+        delete: {
+          args: Prisma.CallTagDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        update: {
+          args: Prisma.CallTagUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallTagDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallTagUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallTagUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallTagUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallTagPayload>
+        }
+        aggregate: {
+          args: Prisma.CallTagAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallTag>
+        }
+        groupBy: {
+          args: Prisma.CallTagGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallTagGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallTagCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallTagCountAggregateOutputType> | number
+        }
+      }
+    }
+    TagQuarter: {
+      payload: Prisma.$TagQuarterPayload<ExtArgs>
+      fields: Prisma.TagQuarterFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TagQuarterFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TagQuarterFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        findFirst: {
+          args: Prisma.TagQuarterFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TagQuarterFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        findMany: {
+          args: Prisma.TagQuarterFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
+        }
+        create: {
+          args: Prisma.TagQuarterCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        createMany: {
+          args: Prisma.TagQuarterCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TagQuarterCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
+        }
+        delete: {
+          args: Prisma.TagQuarterDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        update: {
+          args: Prisma.TagQuarterUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        deleteMany: {
+          args: Prisma.TagQuarterDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TagQuarterUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TagQuarterUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>[]
+        }
+        upsert: {
+          args: Prisma.TagQuarterUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagQuarterPayload>
+        }
+        aggregate: {
+          args: Prisma.TagQuarterAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTagQuarter>
+        }
+        groupBy: {
+          args: Prisma.TagQuarterGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagQuarterGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TagQuarterCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagQuarterCountAggregateOutputType> | number
+        }
+      }
+    }
+    TagBudget: {
+      payload: Prisma.$TagBudgetPayload<ExtArgs>
+      fields: Prisma.TagBudgetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TagBudgetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TagBudgetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        findFirst: {
+          args: Prisma.TagBudgetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TagBudgetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        findMany: {
+          args: Prisma.TagBudgetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
+        }
+        create: {
+          args: Prisma.TagBudgetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        createMany: {
+          args: Prisma.TagBudgetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TagBudgetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
+        }
+        delete: {
+          args: Prisma.TagBudgetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        update: {
+          args: Prisma.TagBudgetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        deleteMany: {
+          args: Prisma.TagBudgetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TagBudgetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TagBudgetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>[]
+        }
+        upsert: {
+          args: Prisma.TagBudgetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TagBudgetPayload>
+        }
+        aggregate: {
+          args: Prisma.TagBudgetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTagBudget>
+        }
+        groupBy: {
+          args: Prisma.TagBudgetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagBudgetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TagBudgetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TagBudgetCountAggregateOutputType> | number
+        }
+      }
+    }
     LedgerLine: {
       payload: Prisma.$LedgerLinePayload<ExtArgs>
       fields: Prisma.LedgerLineFieldRefs
@@ -3751,6 +4202,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.HoldCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.HoldCountAggregateOutputType> | number
+        }
+      }
+    }
+    HoldTag: {
+      payload: Prisma.$HoldTagPayload<ExtArgs>
+      fields: Prisma.HoldTagFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.HoldTagFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.HoldTagFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        findFirst: {
+          args: Prisma.HoldTagFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.HoldTagFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        findMany: {
+          args: Prisma.HoldTagFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
+        }
+        create: {
+          args: Prisma.HoldTagCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        createMany: {
+          args: Prisma.HoldTagCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.HoldTagCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
+        }
+        delete: {
+          args: Prisma.HoldTagDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        update: {
+          args: Prisma.HoldTagUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        deleteMany: {
+          args: Prisma.HoldTagDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.HoldTagUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.HoldTagUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>[]
+        }
+        upsert: {
+          args: Prisma.HoldTagUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HoldTagPayload>
+        }
+        aggregate: {
+          args: Prisma.HoldTagAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateHoldTag>
+        }
+        groupBy: {
+          args: Prisma.HoldTagGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HoldTagGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.HoldTagCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HoldTagCountAggregateOutputType> | number
         }
       }
     }
@@ -6342,7 +6867,12 @@ export const WorkspaceScalarFieldEnum = {
   contentShare: 'contentShare',
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
+  cacheSeconds: 'cacheSeconds',
   callsKeptFrom: 'callsKeptFrom',
+  tags: 'tags',
+  endUsers: 'endUsers',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
   suspendedContact: 'suspendedContact',
@@ -6486,6 +7016,8 @@ export const ApiKeyScalarFieldEnum = {
   expiresAt: 'expiresAt',
   content: 'content',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -6726,6 +7258,87 @@ export const CallFeedbackScalarFieldEnum = {
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
+export const KeptAnswerScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  name: 'name',
+  kind: 'kind',
+  keyId: 'keyId',
+  request: 'request',
+  callId: 'callId',
+  at: 'at',
+  claimedUntil: 'claimedUntil',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed',
+  bytes: 'bytes'
+} as const
+
+export type KeptAnswerScalarFieldEnum = (typeof KeptAnswerScalarFieldEnum)[keyof typeof KeptAnswerScalarFieldEnum]
+
+
+export const CallRepeatScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  kind: 'kind',
+  ofCallId: 'ofCallId',
+  costNano: 'costNano'
+} as const
+
+export type CallRepeatScalarFieldEnum = (typeof CallRepeatScalarFieldEnum)[keyof typeof CallRepeatScalarFieldEnum]
+
+
+export const TagScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value'
+} as const
+
+export type TagScalarFieldEnum = (typeof TagScalarFieldEnum)[keyof typeof TagScalarFieldEnum]
+
+
+export const CallTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type CallTagScalarFieldEnum = (typeof CallTagScalarFieldEnum)[keyof typeof CallTagScalarFieldEnum]
+
+
+export const TagQuarterScalarFieldEnum = {
+  tagId: 'tagId',
+  quarter: 'quarter',
+  workspaceId: 'workspaceId',
+  calls: 'calls',
+  refused: 'refused',
+  errors: 'errors',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  costNano: 'costNano'
+} as const
+
+export type TagQuarterScalarFieldEnum = (typeof TagQuarterScalarFieldEnum)[keyof typeof TagQuarterScalarFieldEnum]
+
+
+export const TagBudgetScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value',
+  dailyCapNano: 'dailyCapNano',
+  d7CapNano: 'd7CapNano',
+  d30CapNano: 'd30CapNano',
+  rpm: 'rpm',
+  tpm: 'tpm',
+  createdAt: 'createdAt'
+} as const
+
+export type TagBudgetScalarFieldEnum = (typeof TagBudgetScalarFieldEnum)[keyof typeof TagBudgetScalarFieldEnum]
+
+
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -6875,6 +7488,14 @@ export const HoldScalarFieldEnum = {
 } as const
 
 export type HoldScalarFieldEnum = (typeof HoldScalarFieldEnum)[keyof typeof HoldScalarFieldEnum]
+
+
+export const HoldTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type HoldTagScalarFieldEnum = (typeof HoldTagScalarFieldEnum)[keyof typeof HoldTagScalarFieldEnum]
 
 
 export const OpenCallScalarFieldEnum = {
@@ -7851,6 +8472,12 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
   callFeedback?: Prisma.CallFeedbackOmit
+  keptAnswer?: Prisma.KeptAnswerOmit
+  callRepeat?: Prisma.CallRepeatOmit
+  tag?: Prisma.TagOmit
+  callTag?: Prisma.CallTagOmit
+  tagQuarter?: Prisma.TagQuarterOmit
+  tagBudget?: Prisma.TagBudgetOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit
@@ -7864,6 +8491,7 @@ export type GlobalOmitConfig = {
   owner?: Prisma.OwnerOmit
   lease?: Prisma.LeaseOmit
   hold?: Prisma.HoldOmit
+  holdTag?: Prisma.HoldTagOmit
   openCall?: Prisma.OpenCallOmit
   change?: Prisma.ChangeOmit
   changeHead?: Prisma.ChangeHeadOmit

@@ -82,6 +82,12 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
+  KeptAnswer: 'KeptAnswer',
+  CallRepeat: 'CallRepeat',
+  Tag: 'Tag',
+  CallTag: 'CallTag',
+  TagQuarter: 'TagQuarter',
+  TagBudget: 'TagBudget',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -95,6 +101,7 @@ export const ModelName = {
   Owner: 'Owner',
   Lease: 'Lease',
   Hold: 'Hold',
+  HoldTag: 'HoldTag',
   OpenCall: 'OpenCall',
   Change: 'Change',
   ChangeHead: 'ChangeHead',
@@ -253,7 +260,12 @@ export const WorkspaceScalarFieldEnum = {
   contentShare: 'contentShare',
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
+  cacheSeconds: 'cacheSeconds',
   callsKeptFrom: 'callsKeptFrom',
+  tags: 'tags',
+  endUsers: 'endUsers',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
   suspendedContact: 'suspendedContact',
@@ -397,6 +409,8 @@ export const ApiKeyScalarFieldEnum = {
   expiresAt: 'expiresAt',
   content: 'content',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -637,6 +651,87 @@ export const CallFeedbackScalarFieldEnum = {
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
+export const KeptAnswerScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  name: 'name',
+  kind: 'kind',
+  keyId: 'keyId',
+  request: 'request',
+  callId: 'callId',
+  at: 'at',
+  claimedUntil: 'claimedUntil',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed',
+  bytes: 'bytes'
+} as const
+
+export type KeptAnswerScalarFieldEnum = (typeof KeptAnswerScalarFieldEnum)[keyof typeof KeptAnswerScalarFieldEnum]
+
+
+export const CallRepeatScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  kind: 'kind',
+  ofCallId: 'ofCallId',
+  costNano: 'costNano'
+} as const
+
+export type CallRepeatScalarFieldEnum = (typeof CallRepeatScalarFieldEnum)[keyof typeof CallRepeatScalarFieldEnum]
+
+
+export const TagScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value'
+} as const
+
+export type TagScalarFieldEnum = (typeof TagScalarFieldEnum)[keyof typeof TagScalarFieldEnum]
+
+
+export const CallTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type CallTagScalarFieldEnum = (typeof CallTagScalarFieldEnum)[keyof typeof CallTagScalarFieldEnum]
+
+
+export const TagQuarterScalarFieldEnum = {
+  tagId: 'tagId',
+  quarter: 'quarter',
+  workspaceId: 'workspaceId',
+  calls: 'calls',
+  refused: 'refused',
+  errors: 'errors',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  costNano: 'costNano'
+} as const
+
+export type TagQuarterScalarFieldEnum = (typeof TagQuarterScalarFieldEnum)[keyof typeof TagQuarterScalarFieldEnum]
+
+
+export const TagBudgetScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value',
+  dailyCapNano: 'dailyCapNano',
+  d7CapNano: 'd7CapNano',
+  d30CapNano: 'd30CapNano',
+  rpm: 'rpm',
+  tpm: 'tpm',
+  createdAt: 'createdAt'
+} as const
+
+export type TagBudgetScalarFieldEnum = (typeof TagBudgetScalarFieldEnum)[keyof typeof TagBudgetScalarFieldEnum]
+
+
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -786,6 +881,14 @@ export const HoldScalarFieldEnum = {
 } as const
 
 export type HoldScalarFieldEnum = (typeof HoldScalarFieldEnum)[keyof typeof HoldScalarFieldEnum]
+
+
+export const HoldTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type HoldTagScalarFieldEnum = (typeof HoldTagScalarFieldEnum)[keyof typeof HoldTagScalarFieldEnum]
 
 
 export const OpenCallScalarFieldEnum = {

@@ -37,6 +37,7 @@ export type WorkspaceAvgAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
+  cacheSeconds: number | null
   lowBalanceNano: number | null
 }
 
@@ -51,6 +52,7 @@ export type WorkspaceSumAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
+  cacheSeconds: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -73,6 +75,9 @@ export type WorkspaceMinAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
+  idempotency: boolean | null
+  cache: string | null
+  cacheSeconds: number | null
   callsKeptFrom: string | null
   tags: boolean | null
   endUsers: boolean | null
@@ -106,6 +111,9 @@ export type WorkspaceMaxAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
+  idempotency: boolean | null
+  cache: string | null
+  cacheSeconds: number | null
   callsKeptFrom: string | null
   tags: boolean | null
   endUsers: boolean | null
@@ -139,6 +147,9 @@ export type WorkspaceCountAggregateOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: number
+  idempotency: number
+  cache: number
+  cacheSeconds: number
   callsKeptFrom: number
   tags: number
   endUsers: number
@@ -167,6 +178,7 @@ export type WorkspaceAvgAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -181,6 +193,7 @@ export type WorkspaceSumAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -203,6 +216,9 @@ export type WorkspaceMinAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   tags?: true | runtime.Types.Skip
   endUsers?: true | runtime.Types.Skip
@@ -236,6 +252,9 @@ export type WorkspaceMaxAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   tags?: true | runtime.Types.Skip
   endUsers?: true | runtime.Types.Skip
@@ -269,6 +288,9 @@ export type WorkspaceCountAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   tags?: true | runtime.Types.Skip
   endUsers?: true | runtime.Types.Skip
@@ -390,6 +412,9 @@ export type WorkspaceGroupByOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: Date | null
+  idempotency: boolean
+  cache: string
+  cacheSeconds: number
   callsKeptFrom: string | null
   tags: boolean
   endUsers: boolean
@@ -447,6 +472,9 @@ export type WorkspaceWhereInput = {
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
@@ -502,6 +530,9 @@ export type WorkspaceOrderByWithRelationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tags?: Prisma.SortOrder | runtime.Types.Skip
   endUsers?: Prisma.SortOrder | runtime.Types.Skip
@@ -560,6 +591,9 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
@@ -615,6 +649,9 @@ export type WorkspaceOrderByWithAggregationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tags?: Prisma.SortOrder | runtime.Types.Skip
   endUsers?: Prisma.SortOrder | runtime.Types.Skip
@@ -657,6 +694,9 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   tags?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
@@ -691,6 +731,9 @@ export type WorkspaceCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -746,6 +789,9 @@ export type WorkspaceUncheckedCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -801,6 +847,9 @@ export type WorkspaceUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -856,6 +905,9 @@ export type WorkspaceUncheckedUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -911,6 +963,9 @@ export type WorkspaceCreateManyInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -945,6 +1000,9 @@ export type WorkspaceUpdateManyMutationInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -979,6 +1037,9 @@ export type WorkspaceUncheckedUpdateManyInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -1026,6 +1087,9 @@ export type WorkspaceCountOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   tags?: Prisma.SortOrder | runtime.Types.Skip
   endUsers?: Prisma.SortOrder | runtime.Types.Skip
@@ -1052,6 +1116,7 @@ export type WorkspaceAvgOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1074,6 +1139,9 @@ export type WorkspaceMaxOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   tags?: Prisma.SortOrder | runtime.Types.Skip
   endUsers?: Prisma.SortOrder | runtime.Types.Skip
@@ -1107,6 +1175,9 @@ export type WorkspaceMinOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   tags?: Prisma.SortOrder | runtime.Types.Skip
   endUsers?: Prisma.SortOrder | runtime.Types.Skip
@@ -1132,6 +1203,7 @@ export type WorkspaceSumOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1490,6 +1562,9 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -1544,6 +1619,9 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -1614,6 +1692,9 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -1668,6 +1749,9 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -1722,6 +1806,9 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -1776,6 +1863,9 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -1846,6 +1936,9 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -1900,6 +1993,9 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -1954,6 +2050,9 @@ export type WorkspaceCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2008,6 +2107,9 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2078,6 +2180,9 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2132,6 +2237,9 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2186,6 +2294,9 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2240,6 +2351,9 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2310,6 +2424,9 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2364,6 +2481,9 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2418,6 +2538,9 @@ export type WorkspaceCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2472,6 +2595,9 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2542,6 +2668,9 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2596,6 +2725,9 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2650,6 +2782,9 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2704,6 +2839,9 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2774,6 +2912,9 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2828,6 +2969,9 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -2882,6 +3026,9 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -2936,6 +3083,9 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3006,6 +3156,9 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3060,6 +3213,9 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3114,6 +3270,9 @@ export type WorkspaceCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3168,6 +3327,9 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3238,6 +3400,9 @@ export type WorkspaceUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3292,6 +3457,9 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3346,6 +3514,9 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3400,6 +3571,9 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3470,6 +3644,9 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3524,6 +3701,9 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3578,6 +3758,9 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3632,6 +3815,9 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3702,6 +3888,9 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3756,6 +3945,9 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3810,6 +4002,9 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3864,6 +4059,9 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -3934,6 +4132,9 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -3988,6 +4189,9 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4042,6 +4246,9 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4096,6 +4303,9 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4166,6 +4376,9 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4220,6 +4433,9 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4274,6 +4490,9 @@ export type WorkspaceCreateWithoutTagBudgetsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4328,6 +4547,9 @@ export type WorkspaceUncheckedCreateWithoutTagBudgetsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4398,6 +4620,9 @@ export type WorkspaceUpdateWithoutTagBudgetsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4452,6 +4677,9 @@ export type WorkspaceUncheckedUpdateWithoutTagBudgetsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4506,6 +4734,9 @@ export type WorkspaceCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4560,6 +4791,9 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4630,6 +4864,9 @@ export type WorkspaceUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4684,6 +4921,9 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4738,6 +4978,9 @@ export type WorkspaceCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4792,6 +5035,9 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -4862,6 +5108,9 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4916,6 +5165,9 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -4970,6 +5222,9 @@ export type WorkspaceCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5024,6 +5279,9 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5094,6 +5352,9 @@ export type WorkspaceUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5148,6 +5409,9 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5202,6 +5466,9 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5256,6 +5523,9 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5326,6 +5596,9 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5380,6 +5653,9 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5434,6 +5710,9 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5488,6 +5767,9 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5558,6 +5840,9 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5612,6 +5897,9 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5666,6 +5954,9 @@ export type WorkspaceCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5720,6 +6011,9 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5790,6 +6084,9 @@ export type WorkspaceUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5844,6 +6141,9 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -5898,6 +6198,9 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -5952,6 +6255,9 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6022,6 +6328,9 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -6076,6 +6385,9 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -6130,6 +6442,9 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6184,6 +6499,9 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6254,6 +6572,9 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -6308,6 +6629,9 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
@@ -6564,6 +6888,9 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6620,6 +6947,9 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6654,6 +6984,9 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6688,6 +7021,9 @@ export type WorkspaceSelectScalar = {
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   tags?: boolean | runtime.Types.Skip
   endUsers?: boolean | runtime.Types.Skip
@@ -6703,7 +7039,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -6799,6 +7135,18 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Content of calls that began before was deleted by someone; rows follow within the hour.
      */
     contentDeletedAt: Date | null
+    /**
+     * Whether answers to requests with an `Idempotency-Key` are kept and repeated (docs/contract/repeats.md).
+     */
+    idempotency: boolean
+    /**
+     * Which requests are answered from the cache: "off", "asked" or "all".
+     */
+    cache: string
+    /**
+     * How long its cache keeps an answer that does not say so itself, seconds.
+     */
+    cacheSeconds: number
     /**
      * The first call id that its own retention cannot have deleted.
      */
@@ -7301,6 +7649,9 @@ export interface WorkspaceFieldRefs {
   readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
+  readonly idempotency: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly cache: Prisma.FieldRef<"Workspace", 'String'>
+  readonly cacheSeconds: Prisma.FieldRef<"Workspace", 'Int'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly tags: Prisma.FieldRef<"Workspace", 'Boolean'>
   readonly endUsers: Prisma.FieldRef<"Workspace", 'Boolean'>
