@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { buttonStyle } from '#components/ui/button';
 
 interface PagesNavProps {
-  /** Accessible name, such as "Log pages". */
+  /** Accessible name, such as "Pages of the log". */
   label: string;
   /** URL of the first page; null on the first page. */
   first: string | null;

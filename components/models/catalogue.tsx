@@ -70,7 +70,7 @@ export function Catalogue({
       {rows.length > 0 ? (
         <div className="grid min-w-0 gap-3">
           <ModelTable rows={rows} mostCompared={mostCompared} columns={shownColumns('models', columns)} />
-          <nav aria-label="Catalogue pages" className="flex flex-wrap items-center gap-3">
+          <nav aria-label="Pages of the catalogue" className="flex flex-wrap items-center gap-3">
             <p className="flex-1 basis-64 text-muted text-xs leading-5">
               {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Prices are the lowest
               list prices, in dollars.

@@ -13,7 +13,7 @@ export function LedgerNote({ usage, posted, difference }: LedgerNoteProps) {
       Usage counts a call when it is admitted; the ledger charges it when it ends.{' '}
       {difference === null
         ? `In this range, both are ${usage}.`
-        : `In this range the ledger charged ${posted} (${difference.startsWith('−') ? '' : '+'}${difference}): the difference is calls and jobs that began before one end of the range and ended after it.`}
+        : `In this range the ledger charged ${posted} (${difference.startsWith('−') ? '' : '+'}${difference}): the difference is calls and jobs that were running when the range began or ended.`}
     </p>
   );
 }

@@ -87,7 +87,7 @@ export function openWith(
   context: string,
 ): { readonly plain: string; readonly current: boolean } {
   const body = Buffer.from(sealed.startsWith('s1.') ? sealed.slice(3) : '', 'base64url');
-  if (body.length < 28) throw new Error('this is not a sealed secret: store it again');
+  if (body.length < 28) throw new Error('this value is not a sealed secret; store the secret again');
   const { plain, current } = openBytes(body, key, context);
   return { plain: plain.toString('utf8'), current };
 }

@@ -11,7 +11,7 @@ const retiringDays = 30;
 const troubleCalls = 20;
 const troublePercent = 20;
 
-const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
+const activeKeys = `api_key k JOIN workspace w ON w.id = k.workspace_id
   WHERE k.status = 'active' AND k.session_id IS NULL AND w.deleted_at IS NULL AND NOT w.demo`;
 
 /**
@@ -20,7 +20,7 @@ const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
  */
 const caps = `
   SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, c.limit_name AS "limit", c.spent::text, c.cap::text
-  FROM (SELECT k.*, date_trunc('day', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone AS today FROM ${keysInUse}
+  FROM (SELECT k.*, date_trunc('day', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone AS today FROM ${activeKeys}
     AND (k.daily_cap_nano IS NOT NULL OR k.d7_cap_nano IS NOT NULL OR k.d30_cap_nano IS NOT NULL
       OR k.quota_nano IS NOT NULL)) k
   LEFT JOIN LATERAL (
@@ -47,7 +47,7 @@ const refused = `
 
 const expiring = `
   SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, k.expires_at
-  FROM ${keysInUse} AND k.expires_at > now() AND k.expires_at < now() + make_interval(days => ${expiryDays[0]})`;
+  FROM ${activeKeys} AND k.expires_at > now() AND k.expires_at < now() + make_interval(days => ${expiryDays[0]})`;
 
 const trouble = `
   SELECT u.workspace_id::text AS workspace, u.model, u.provider, sum(u.calls)::int AS calls,

@@ -96,9 +96,7 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<HttpAns
 /** The description of the API; it needs no credential. */
 function documentAnswer(method: string): HttpAnswer {
   if (method !== 'GET') {
-    throw new Denied(
-      refusal('method_not_allowed', 'This endpoint accepts GET; use that method.', { allow: 'GET' }),
-    );
+    throw new Denied(refusal('method_not_allowed', 'This endpoint accepts only GET.', { allow: 'GET' }));
   }
   document ??= JSON.stringify(openApiOf(operations));
   return { status: 200, headers: {}, body: document };

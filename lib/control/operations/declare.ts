@@ -162,9 +162,9 @@ export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Re
   readonly kind: 'create' | 'change';
   /**
    * Changes permissions in a workspace: no other mutation of the workspace runs at the same time, so
-   * that nobody acts under a role that they have just lost.
+   * that no one acts under a role that they have just lost.
    */
-  readonly alone?: boolean;
+  readonly exclusive?: boolean;
   /** Special needs of its transaction. */
   readonly transaction?: Transaction;
   run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;

@@ -20,10 +20,10 @@ interface Asked {
   /** Slug or id of the named workspace. */
   readonly workspace: string | undefined;
   /**
-   * Inside the transaction of a mutation: the lock on the workspace's row until its end. Roles are read
-   * after it is taken. `shared` locks can be held together and with charges; `alone` excludes them.
+   * Only in a mutation: the lock on the workspace's row, held until its transaction ends. Roles are read after it is
+   * taken. `shared` locks can be held together and with charges; `exclusive` ones exclude them.
    */
-  readonly lock?: 'shared' | 'alone';
+  readonly lock?: 'shared' | 'exclusive';
 }
 
 /**

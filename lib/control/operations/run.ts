@@ -116,7 +116,7 @@ async function admit<F extends Fields>(
   store: Store,
   operation: Pick<Operation, 'reach' | 'permission' | 'kind' | 'zone'> & { fields: F },
   { actor, workspace, input: given }: OperationRequest,
-  lock?: 'shared' | 'alone',
+  lock?: 'shared' | 'exclusive',
 ): Promise<{ reached: Reached; input: ValuesOf<F> }> {
   const { reach, fields } = operation;
   const reached = await reachOf(store, actor, { reach, workspace, ...(lock ? { lock } : {}) });
@@ -144,7 +144,12 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   operation: Mutation<F, Out, R>,
   request: OperationRequest,
 ): Promise<Ran<Out>> {
-  const { reached, input } = await admit(store, operation, request, operation.alone ? 'alone' : 'shared');
+  const { reached, input } = await admit(
+    store,
+    operation,
+    request,
+    operation.exclusive ? 'exclusive' : 'shared',
+  );
   const { once } = request;
   const asked = { operation: operation.name, workspace: request.workspace, input: request.input };
   const before = once ? await claim(store, once, asked) : null;

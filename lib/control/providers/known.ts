@@ -10,7 +10,7 @@ import { simulatedProvider } from '#lib/core/simulated';
 export interface Known {
   /** The slug under which the provider offers it already; null: it does not. */
   readonly offered: string | null;
-  /** Of the catalogue; null: none, or more than one, has that name. */
+  /** The catalogue's model with that name; null: none has it, or several. */
   readonly model: ModelFacts | null;
   /** A price of that model; null: none is known. */
   readonly price: { readonly provider: string; readonly price: FilePrice } | null;
@@ -23,7 +23,7 @@ export class KnownModels {
   readonly #byName = new Map<string, ModelFacts | null>();
   readonly #providerId: string;
 
-  /** @param providerId whose list it is. */
+  /** @param providerId the provider whose list is read. */
   constructor({ models }: Catalogue, providerId: string) {
     this.#providerId = providerId;
     for (const model of models.values()) {
@@ -62,7 +62,7 @@ export class KnownModels {
 
 function pricedBy({ provider, price }: OfferFacts): Known['price'] {
   if (price === null) return null;
-  // It was read from the schema of files.
+  // The schema of catalogue files has checked it.
   return { provider: provider.id, price: filePriceOf(listPrice(price.price)) as FilePrice };
 }
 

@@ -2,7 +2,7 @@ import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { JobCounts } from '#lib/gateway/jobs/jobs';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 
-/** The state of a gateway process, read when it is asked for. */
+/** The state of a gateway process, read on demand. */
 export interface ProcessState {
   /** Whether it admits new calls. */
   readonly ready: boolean;
@@ -11,19 +11,19 @@ export interface ProcessState {
   readonly callsInFlight: number;
   /** Whether the store of shared limits answers; null: only this process counts. */
   readonly limitStore: boolean | null;
-  /** Ended calls that the database does not have yet. */
+  /** Ended calls that are not in the database yet. */
   readonly journalBacklog: number;
-  /** How long the oldest of them has waited, ms; 0: none does. */
+  /** How long the oldest of them has waited, ms; 0: there is none. */
   readonly journalOldestMs: number;
   /** Journal records that are not in the ledger because they are damaged, or refused by the database. */
   readonly setAside: { readonly damaged: number; readonly rejected: number };
   readonly leases: readonly LeaseTotals[];
   readonly jobs: Readonly<JobCounts>;
-  /** Calls whose content was kept and lost since the start (contract: content/beside). */
+  /** Since the start: calls whose content was kept, and calls whose content was lost (contract: content/beside). */
   readonly content: { readonly kept: number; readonly lost: number };
 }
 
-/** What it says on its run socket when it is asked for its `status`, as JSON. */
+/** The answer to `status` on its run socket, as JSON. */
 export interface ProcessStatus extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
   readonly pid: number;
   /** Its number among the workers of the machine; null: it is the only process. */

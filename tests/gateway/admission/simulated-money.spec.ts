@@ -152,7 +152,7 @@ describe('simulated money beside other funds (contract: money/simulated-money)',
     await empty(snapshot.workspace.id);
   });
 
-  it('leaves its lease, once no simulated call uses it, to other money that came, though real calls go on', async () => {
+  it('once no simulated call runs, simulated money gives up its lease to money that was added, even while real calls run', async () => {
     let passedMs = 0;
     const still = stillClock();
     const clock = { now: () => still.now() + passedMs, mono: () => still.mono() + passedMs };

@@ -107,7 +107,7 @@ describe('reconciling with Stripe (contract: money/reconcile)', () => {
     await quiet.close();
   });
 
-  it('of a database restored from an older copy credits what was paid since, and names what was spent', async () => {
+  it('reconciling after a restore credits the payments since the copy, and lists what was spent', async () => {
     const server = await startStripe();
     const original = await openShop(server);
     const { id, slug } = await newWorkspace(original);

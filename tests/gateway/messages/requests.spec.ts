@@ -85,7 +85,7 @@ describe('a request of the messages family', () => {
       expect(record(jsonOf(asked.answer).error).message).toContain('/v1/chat/completions');
     });
 
-    it('to the next target, each with its own names', async () => {
+    it('a request falls back to the next target, with the names of that target', async () => {
       const asked = await askMessages(stack.url, await newKey(), { model: 'test/messages-fall-back' });
       expect(headerOf(asked.answer, 'x-answered-provider')).toBe('drained');
       expect(headerOf(asked.answer, 'x-attempts')).toBe('2');

@@ -126,6 +126,6 @@ describe('an answer whose job cannot be written down', () => {
     expect(call).toMatchObject({ status: 500, cost: '0', attempts: [{ status: 200 }] });
     // The log comes by a pipe of its own.
     await eventually(() => stack.log().includes(asked.id), true);
-    expect(stack.log()).toMatch(/response resp_\w+ was created at drained and nobody follows it/);
+    expect(stack.log()).toMatch(/response resp_\w+ was created at drained but could not be recorded/);
   });
 });

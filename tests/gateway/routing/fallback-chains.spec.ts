@@ -117,7 +117,7 @@ describe.concurrent.each(kinds)('%s', (_, kind, fields) => {
       },
     );
 
-    it('without another one gets its own answer, or 502 when there is none', async () => {
+    it('without another target, the client gets the provider’s error, or 502 if it sent none', async () => {
       const asked = await askChat(stack.url, key, { model: `${name}/1/${kind}`, ...fields });
       expect(asked.answer.status).toBe(status ?? 502);
       if (status === null) expect(codeOf(asked.answer)).toBe('upstream_request_failed');

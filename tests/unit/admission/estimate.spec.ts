@@ -122,7 +122,7 @@ describe('the hold of a call (contract: money/hold)', () => {
     expect(estimate(askOf({ weight: file }), [plain], terms).inputTokens).toBe(100_000);
   });
 
-  it('counts a token a byte up to the context and the whole model in strict workspaces', () => {
+  it('in strict workspaces, a hold counts each byte as a token, up to the context, and all of the model’s output', () => {
     const made = estimate(askOf({ weight: { textBytes: 3_000 } }), [plain], { ...terms, strict: true });
     expect(made).toMatchObject({ inputTokens: 3_000, outputTokens: 50_000 });
     const long = estimate(askOf({ weight: { textBytes: 3_000_000 } }), [plain], { ...terms, strict: true });

@@ -50,7 +50,7 @@ test('prices by the piece are shown by the piece, others by the million', () => 
   expect(showUnitPrice('webSearch:vendor/judge', '10')).toBe('$0.00001 each');
 });
 
-test('usage lists what was used alone', () => {
+test('usage lists only the classes that were used', () => {
   expect(
     usedClasses({ characters: 1_234, audioMs: 12_500 }).map(({ name, count }) => `${name}: ${count}`),
   ).toEqual(['Characters: 1,234 characters', 'Audio: 12.5 s of audio']);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { alertKinds } from '#lib/control/alerts/kinds';
+import { alertKinds, quietHours } from '#lib/control/alerts/kinds';
 import { operations } from '#lib/control/operations/operations';
 import { errorTable } from '#lib/core/errors';
 import { families, operations as familyOperations } from '#lib/core/families/index';
@@ -57,12 +57,13 @@ describe('the contract lists', () => {
     ).toEqual([]);
   });
 
-  it('every kind of alert, and no other', () => {
-    const rows = rule('control-plane', 'alerts').matchAll(/^\| `(\w+)` \|/gm);
+  it('every kind of alert and for how long it is not sent again, and no other', () => {
+    const rows = rule('control-plane', 'alerts').matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm);
+    const words = { 0: 'none', 1: '1 hour', 6: '6 hours', 168: 'a week' } as Record<number, string>;
     expect(
-      [...rows].map(([, kind]) => kind),
+      [...rows].map(([, kind, pause]) => [kind, pause]),
       'docs/contract/control-plane.md, alerts',
-    ).toEqual([...alertKinds]);
+    ).toEqual(alertKinds.map((kind) => [kind, words[quietHours[kind]] ?? quietHours[kind]]));
   });
 
   it('every setting of the process', () => {

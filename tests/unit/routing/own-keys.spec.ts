@@ -55,7 +55,7 @@ const namesOf = (offer: OfferFacts, keys: OwnKey[], healthOf = (_: string) => un
   }).map(({ name }) => name);
 
 describe('own keys in a pool (contract: own-keys/use)', () => {
-  it('stand before the operator’s credentials, behind them, or alone at every provider', () => {
+  it('own keys are tried before the operator’s credentials, after them, or instead of them', () => {
     expect(namesOf(one, [ownKey('x', 'first')])).toEqual(['own:x', 'a', 'b']);
     expect(namesOf(one, [ownKey('x', 'last')])).toEqual(['a', 'b', 'own:x']);
     expect(namesOf(one, [ownKey('x', 'only')])).toEqual(['own:x']);

@@ -25,7 +25,7 @@ describe('why a connection failed (contract: call-log/machine-faults)', () => {
     expect(shortageIn(failed(code))).toBeNull();
   });
 
-  it('a name that is not found since no file can be opened is one', () => {
+  it('a name that cannot be looked up for lack of file descriptors is a fault of this machine', () => {
     const node = [process.execPath, '--input-type=module', '-e', program];
     const { stdout } = spawnSync('bash', ['-c', 'ulimit -n 60; exec "$0" "$@"', ...node]);
     expect(String(stdout)).toMatch(/^(ENOTFOUND|EAI_AGAIN|EMFILE) EMFILE$/);

@@ -96,7 +96,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
       </Section>
       {after || alerts.next ? (
         <PagesNav
-          label="Alerts pages"
+          label="Pages of alerts"
           first={after ? here : null}
           next={alerts.next ? listUrl(here, { after: alerts.next }) : null}
         >
@@ -165,7 +165,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
               />
               {deliveriesAfter || deliveries.next ? (
                 <PagesNav
-                  label="Deliveries pages"
+                  label="Pages of deliveries"
                   words={{ first: 'First', next: 'More' }}
                   first={deliveriesAfter ? listUrl(here, ofDeliveries) : null}
                   next={

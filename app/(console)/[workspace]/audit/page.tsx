@@ -84,7 +84,7 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
           </EmptyState>
         )}
         <PagesNav
-          label="Audit log pages"
+          label="Pages of the audit log"
           first={after ? listUrl(here, sorted) : null}
           next={page.next ? listUrl(here, { ...sorted, after: page.next }) : null}
         >

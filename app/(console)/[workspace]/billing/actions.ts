@@ -12,6 +12,6 @@ export const createTopUpAction = operationAction(createTopUp);
 export const setAutoTopUpAction = operationAction(setAutoTopUp);
 export const resumeAutoTopUpAction = operationAction(resumeAutoTopUp);
 export const openPortalAction = operationAction(openPortal);
-/** The budget, which is the part of the settings that members who manage billing may change. */
+/** The budget: the only setting that members who manage billing may change. */
 export const setBudgetAction = operationAction(setWorkspace);
 export const setLowBalanceAction = operationAction(setLowBalance);

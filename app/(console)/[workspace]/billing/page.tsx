@@ -166,7 +166,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           {after || topUps.next ? (
             <div className="border-t px-4 py-3">
               <PagesNav
-                label="Top-ups pages"
+                label="Pages of top-ups"
                 words={sort ? { first: 'First', next: 'More' } : { first: 'Newest', next: 'Older' }}
                 first={after ? listUrl(path, { sort: sort ?? null }) : null}
                 next={topUps.next ? listUrl(path, { sort: sort ?? null, after: topUps.next }) : null}

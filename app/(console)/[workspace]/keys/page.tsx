@@ -110,7 +110,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
               </EmptyState>
             )}
             <PagesNav
-              label="API keys pages"
+              label="Pages of API keys"
               {...(filters.sort ? { words: { first: 'First', next: 'More' } } : {})}
               first={filters.after ? keyUrl(here, { ...filters, q: search || null, after: null }) : null}
               next={next ? keyUrl(here, { ...filters, q: search || null, after: next }) : null}

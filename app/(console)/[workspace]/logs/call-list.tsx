@@ -60,7 +60,7 @@ export async function CallList({ live, workspace, filters, columns }: CallListPr
         </>
       )}
       <PagesNav
-        label="Log pages"
+        label="Pages of the log"
         {...(ranked ? { words: { first: 'First', next: 'More' } } : {})}
         first={texts.after ? listUrl(here, { ...texts, columns, after: null }) : null}
         next={next ? listUrl(here, { ...texts, columns, after: next }) : null}

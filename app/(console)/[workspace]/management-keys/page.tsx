@@ -78,7 +78,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
             revoke={revokeManagementKeyAction}
           />
           <PagesNav
-            label="Management keys pages"
+            label="Pages of management keys"
             first={after ? listUrl(here, { sort: sort ?? null }) : null}
             next={next ? listUrl(here, { sort: sort ?? null, after: next }) : null}
           >

@@ -132,7 +132,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
           columns={shownColumns('members', chosen)}
         />
         <PagesNav
-          label="Members pages"
+          label="Pages of members"
           first={after ? listUrl(here, { ...texts, invitedAfter }) : null}
           next={members.next ? listUrl(here, { ...texts, invitedAfter, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
@@ -153,7 +153,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
           )}
           <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
           <PagesNav
-            label="Invitations pages"
+            label="Pages of invitations"
             first={invitedAfter ? listUrl(here, { ...texts, after }) : null}
             next={
               invitations.next ? listUrl(here, { ...texts, after, invitedAfter: invitations.next }) : null

@@ -88,7 +88,7 @@ export default async function OwnKeysPage({ params, searchParams }: OwnKeysPageP
             allowed={allowed}
             actions={{ set: setOwnKeyAction, test: testOwnKeyAction, remove: deleteOwnKeyAction }}
           />
-          <PagesNav label="Own provider keys pages" first={null} next={null}>
+          <PagesNav label="Pages of own provider keys" first={null} next={null}>
             Times in {showZone(timeZone, nowMs)}. A test makes the cheapest call, which your provider bills.
             {locked ? ` ${locked}` : ''}
           </PagesNav>

@@ -113,7 +113,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         />
       </Section>
       <PagesNav
-        label="Flagged charges pages"
+        label="Pages of flagged charges"
         first={after ? listUrl(here, texts) : null}
         next={next ? listUrl(here, { ...texts, after: next }) : null}
       >

@@ -94,7 +94,7 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
         />
       </Section>
       <PagesNav
-        label="Workspaces pages"
+        label="Pages of workspaces"
         first={after ? listUrl(here, texts) : null}
         next={next ? listUrl(here, { ...texts, after: next }) : null}
       >

@@ -85,7 +85,7 @@ function chosenOf(proposals: readonly Proposal[], wanted: readonly string[]): Pr
   if (gone === 0) return chosen;
   const which = asked.length === 1 ? 'this proposal is' : `${gone} of these ${asked.length} proposals are`;
   throw conflict(
-    `${which} no longer current: the catalogue or a price table has changed since, perhaps because someone else accepted it; nothing was changed, so look at the proposals again`,
+    `${which} no longer current: the catalogue or a price table has changed since, perhaps because someone else accepted it; nothing was changed; reload the proposals`,
     'proposals',
   );
 }

@@ -109,7 +109,7 @@ const contextOf = ({ scope }: Context<'workspace'>) => `content-export:${scope.w
 /** Sealed, so that no page can be read without an export that was recorded. */
 function tokenOf(context: Context<'workspace'>, place: Place, filters: object): string {
   if (context.sealingKey === null)
-    throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
+    throw conflict('set ENCRYPTION_KEY for this process; kept content cannot be decrypted without it');
   const plain = JSON.stringify({ ...place, of: bindingOf(context, filters) });
   return seal(plain, context.sealingKey, contextOf(context));
 }

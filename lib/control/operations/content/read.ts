@@ -21,7 +21,8 @@ export async function readKept(
     [new Date(nowMs).toISOString(), callId, scope.workspaceId],
   );
   if (row === undefined) return null;
-  if (sealingKey === null) throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
+  if (sealingKey === null)
+    throw conflict('set ENCRYPTION_KEY for this process; kept content cannot be decrypted without it');
   const owner = { workspaceId: scope.workspaceId, callId };
   const content = await openContent(owner, row.sealed, sealingKey).catch(() => {
     throw conflict('this content was sealed with another key; add that key to ENCRYPTION_KEY_OLD');

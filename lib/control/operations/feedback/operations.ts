@@ -66,7 +66,7 @@ export const setFeedback = change({
     if (row === undefined) throw noCall(input.id);
     const { workspaceId, model } = row;
     if (text !== undefined && sealingKey === null) {
-      throw conflict('set ENCRYPTION_KEY where this runs, which seals the text of feedback');
+      throw conflict('set ENCRYPTION_KEY for this process; the text of feedback is stored encrypted');
     }
     const written = {
       callId: call.id,

@@ -115,7 +115,7 @@ const reasons = {
   accepted: 'this invitation was already accepted; sign in to open the workspace',
   cancelled: 'this invitation was canceled; ask the person who invited you for a new one',
   expired: 'this invitation has expired; ask the person who invited you to send it again',
-  suspended: 'this workspace is suspended, so nobody can join it at the moment',
+  suspended: 'this workspace is suspended and cannot be joined at the moment',
 } as const;
 
 function unusable(why: keyof typeof reasons): ControlRefused {

@@ -19,7 +19,7 @@ const itsSlug = words({ label: 'Workspace', help: 'Its slug.', example: 'acme-la
 
 /** The caller as a member of a workspace, which is locked against all other changes of its members. */
 async function ownMembership(store: Store, actor: Actor, workspace: string) {
-  const reached = await reachOf(store, actor, { reach: 'workspace', workspace, lock: 'alone' });
+  const reached = await reachOf(store, actor, { reach: 'workspace', workspace, lock: 'exclusive' });
   const { scope } = reached;
   const userId = actor.kind === 'user' ? userOf(actor) : null;
   if (!(scope instanceof WorkspaceScope) || userId === null) throw notFound('sign in first');

@@ -163,7 +163,7 @@ export const discardDraft = change({
 
 export const publishPolicy = change({
   name: 'policy.publish',
-  summary: 'Publishes a policy if nobody has changed it meanwhile, and discards its draft.',
+  summary: 'Publishes a policy unless it was changed in the meantime, and discards its draft.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: {

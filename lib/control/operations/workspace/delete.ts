@@ -43,7 +43,7 @@ export const deleteWorkspace = change({
     'Deletes a workspace for good: keys stop, members lose access, and the balance cannot be spent any more.',
   reach: 'workspace',
   permission: 'workspace:delete',
-  alone: true,
+  exclusive: true,
   fields: {
     confirm: words(
       { label: 'Slug', help: 'Slug of the workspace again, to confirm.', example: 'acme-labs' },

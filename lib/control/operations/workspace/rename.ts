@@ -15,7 +15,7 @@ export const renameWorkspace = change({
   summary: 'Changes the slug of a workspace; its old addresses still work.',
   reach: 'workspace',
   permission: 'workspace:write',
-  alone: true,
+  exclusive: true,
   fields: {
     slug: pattern(
       { label: 'Slug', help: 'Used in the addresses of pages and of the API.', example: 'acme-labs' },

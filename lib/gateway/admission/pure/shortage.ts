@@ -26,7 +26,7 @@ export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: nu
   const what = reached(shortage, hold);
   if (runningOnly) {
     const fit = hold.mustFit ? ` This request needs $${formatUsd(hold.amountNano)}.` : '';
-    return refusal(code, `${what}, but only with calls that still run; retry when they have ended.${fit}`, {
+    return refusal(code, `${what}, counting calls that are still running; retry when they finish.${fit}`, {
       shouldRetry: true,
     });
   }
@@ -59,7 +59,7 @@ function momentOf(atMs: number | null): string | null {
 
 /** Test payments would only add more of it. */
 const ofSimulated =
-  'call one of those (provider sandbox), or ask the operator of this gateway for other credit, then retry';
+  'call a model of the simulated provider (sandbox), or ask the operator of this gateway for real credit, then retry';
 
 function funds({ boundNano, besideSimulated }: Shortage, hold: HoldRequest): string {
   if (boundNano <= 0n) {

@@ -96,7 +96,7 @@ export class Recorder {
     if (operation.steps === 'generate' && outcome.charge.usageSource === 'reported')
       adjustments?.reported(id);
     if (ask.job && !outcome.jobOpened) {
-      this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
+      this.#runtime.report(new Error('the provider's answer has no job id, so the job is not tracked'), id);
     }
     try {
       if (resource && operation.resourceEffect) {
@@ -188,7 +188,7 @@ export class Recorder {
       return shown;
     } catch (error) {
       this.#runtime.report(error, callId);
-      const orphan = `${shown.kind} ${shown.id} was created at ${offer.provider.id} and nobody follows it`;
+      const orphan = `${shown.kind} ${shown.id} was created at ${offer.provider.id} but could not be recorded, so it is not tracked`;
       this.#runtime.report(new Error(orphan), callId);
       throw new NotKept();
     }

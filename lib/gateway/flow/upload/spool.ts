@@ -85,7 +85,7 @@ class FileSpool implements Spool {
       if (this.#removed) throw new Error('the upload was removed while it was being read');
       const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
       const { bytesRead } = await this.#file.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) throw new Error('the upload is shorter than it was');
+      if (bytesRead === 0) throw new Error('the temporary file of an upload was truncated');
       at += bytesRead;
       yield piece.subarray(0, bytesRead);
     }

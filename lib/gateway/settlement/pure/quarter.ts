@@ -3,7 +3,7 @@ import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import type { CountedCall } from '#lib/gateway/settlement/pure/entry';
 import { type ErrorClass, errorClassOf } from '#lib/gateway/settlement/pure/error-class';
 
-/** Length of what usage is summed by (contract: call-log/roll-up): the days of every zone begin at a whole quarter. */
+/** Length of a quarter of an hour, by which usage is summed (contract: call-log/roll-up): midnight of every time zone is on one. */
 export const quarterMs = 900_000;
 
 /** Largest figure of one call in the sums; absurd ones stay unchanged in the call's own row. */
@@ -21,7 +21,7 @@ export interface QuarterPlace {
   readonly provider: string;
 }
 
-/** What calls of one place add up to, or what is added to them later. */
+/** Totals of the calls with the same key, model and provider, or a later correction of them. */
 export interface UsageQuarter extends QuarterPlace {
   calls: number;
   refused: number;
@@ -31,11 +31,11 @@ export interface UsageQuarter extends QuarterPlace {
   fallbacks: number;
   readonly used: Usage;
   costNano: bigint;
-  /** List price of the calls by own keys, of which `costNano` has only the fee. */
+  /** List price of the calls made with own keys, of which `costNano` has only the fee. */
   ownListNano: bigint;
   /** Of all that were neither refused nor interrupted. */
   readonly latency: Histogram;
-  /** Of those of them whose answer began. */
+  /** Of those, the calls whose answer began. */
   readonly firstByte: Histogram;
 }
 

@@ -130,7 +130,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new Error('a journal record lacks a string');
+  if (typeof value !== 'string') throw new Error('a journal record has another value in place of a string');
   return value;
 }
 

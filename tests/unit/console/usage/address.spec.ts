@@ -53,7 +53,7 @@ describe('the address of usage', () => {
     expect(asked(query).step).toBe(step);
   });
 
-  it('groups by token class where there are tokens alone, and reads outcomes of requests from the sums', () => {
+  it('groups by token class only for tokens, and reads outcomes of requests from the sums', () => {
     expect(asked('by=class').by).toBe('model');
     expect(asked('metric=tokens&by=class')).toMatchObject({ by: 'class', timed: { by: undefined } });
     expect(asked('metric=errors&by=outcome')).toMatchObject({ by: 'outcome', timed: { by: undefined } });

@@ -53,7 +53,7 @@ describe('what needs attention', () => {
     expect(notices({ month: { ...month, budget: { ...month.budget, used: 0.79 } } })).toEqual([]);
   });
 
-  it('is, before all else, that automatic top-ups are paused, and why', () => {
+  it('paused automatic top-ups are the first notice, with the reason', () => {
     const topUpsPaused = { reason: 'declined', detail: 'insufficient_funds', at: '2026-11-25T12:00:00.000Z' };
     const [first, second] = notices({ available: '0', topUpsPaused });
     expect(first).toMatchObject({

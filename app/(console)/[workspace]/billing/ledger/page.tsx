@@ -82,7 +82,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
         </EmptyState>
       )}
       <PagesNav
-        label="Ledger pages"
+        label="Pages of the ledger"
         first={texts.after ? listUrl(path, filters) : null}
         next={page.next ? listUrl(path, { ...texts, after: page.next }) : null}
       >
