@@ -291,8 +291,14 @@ describe('the list', () => {
     expect(await list('video_unknown', 'desc')).toEqual({ ids: [], more: false });
     const other = await stage.customer();
     expect(
-      (await stage.first.jobs.list(other.workspaceId, 'video', { family: 'videos', after: null, limit: 9, order: 'desc' }))
-        .views,
+      (
+        await stage.first.jobs.list(other.workspaceId, 'video', {
+          family: 'videos',
+          after: null,
+          limit: 9,
+          order: 'desc',
+        })
+      ).views,
     ).toEqual([]);
   });
 });

@@ -83,7 +83,8 @@ describe('a batch of messages as its provider shows it', () => {
   });
 
   it('has its results at its own path, whatever address the provider gives', () => {
-    const view = messageBatchJobs.read({}, answer({ results_url: 'https://elsewhere.example/x' }))?.view ?? null;
+    const view =
+      messageBatchJobs.read({}, answer({ results_url: 'https://elsewhere.example/x' }))?.view ?? null;
     expect(messageBatchJobs.results?.({ id: 'msgbatch_1' }, view)).toEqual([
       { path: '/messages/batches/msgbatch_1/results' },
     ]);
@@ -112,7 +113,12 @@ it('a request of a batch is read where its params are, and refused by its place 
   const params = '{"model":"m","max_tokens":3,"messages":[]}';
   const request = readRequest(Buffer.from(`{"params": ${params}, "custom_id":"a"}`), 4);
   if (isRefusal(request)) throw new Error(request.message);
-  expect(request).toMatchObject({ customId: 'a', endpoint: '/v1/messages', start: 11, end: 11 + params.length });
+  expect(request).toMatchObject({
+    customId: 'a',
+    endpoint: '/v1/messages',
+    start: 11,
+    end: 11 + params.length,
+  });
   expect(request.ask).toMatchObject({ model: 'm', budget: 3 });
   for (const [text, message] of [
     ['[]', /^requests\[4\]: /],
