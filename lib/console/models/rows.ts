@@ -31,6 +31,7 @@ const familyNames: Record<string, string> = {
   moderations: 'Moderations',
   speech: 'Speech',
   transcriptions: 'Transcriptions',
+  realtime: 'Realtime',
 };
 
 export function showCapability(name: Capability): string {

@@ -131,6 +131,7 @@ export async function assemble(
     ready: coordinator.ready(),
     databaseUp: !faults.isDatabaseAway(),
     callsInFlight: coordinator.openCalls(),
+    sockets: tally.sockets,
     limitStore: shared?.storeAnswers ?? null,
     journalBacklog: books.backlog(),
     journalOldestMs: books.oldestMs(),
