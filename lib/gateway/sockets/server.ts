@@ -150,7 +150,7 @@ export class SocketServer {
       );
     });
     if (begun) return;
-    opened.socket.terminate();
+    opened.drop();
     releaseSession(runtime, opened);
   }
 

@@ -127,6 +127,7 @@ export async function assemble(
     report,
   });
   const { jobs } = openedJobs;
+  const tally = new Tally();
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
     databaseUp: !faults.isDatabaseAway(),
@@ -181,7 +182,7 @@ export async function assemble(
     content,
     drains: new Drains(),
     refusals: new RefusalPace(),
-    tally: new Tally(),
+    tally,
     chargeFlags,
     offerFaults: new OfferFaults(warn),
     report,

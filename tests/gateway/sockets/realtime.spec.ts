@@ -1,5 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, getCACertificates, type Server, setDefaultCACertificates } from 'node:tls';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
@@ -62,10 +68,38 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
     expect(record(record(client.ofType('response.done')[1]?.response).usage).output_tokens).toBeGreaterThan(0);
   });
 
+  /** They take no address without TLS. */
   describe('the official clients', () => {
+    const trusted = getCACertificates('default');
+    let secure: Server;
+    let port = 0;
+    beforeAll(async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
+      const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+      const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+      execFileSync('openssl', [...made, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+      setDefaultCACertificates([...trusted, readFileSync(cert, 'utf8')]);
+      const { port: gatewayPort } = new URL(stack.url);
+      secure = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (client) => {
+        const gateway = connect(Number(gatewayPort), '127.0.0.1');
+        client.on('error', () => gateway.destroy()).pipe(gateway);
+        gateway.on('error', () => client.destroy()).pipe(client);
+      });
+      rmSync(directory, { recursive: true });
+      secure.listen(0);
+      await once(secure, 'listening');
+      const address = secure.address();
+      port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    });
+    afterAll(() => {
+      setDefaultCACertificates(trusted);
+      secure.close();
+    });
+
     it('talk through the gateway over their own WebSocket and over that of a browser', async () => {
       const own = await ownKey();
-      const sdk = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
+      const sdk = new OpenAI({ baseURL: `https://localhost:${port}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
       for (const talk of [
         new OpenAIRealtimeWS({ model: 'sandbox/talker' }, sdk),
         new OpenAIRealtimeWebSocket({ model: 'sandbox/talker' }, sdk),
