@@ -115,7 +115,7 @@ interface Waiting {
 
 /**
  * A session of the Realtime API: relays the messages of a client and a provider, and makes a call of each response
- * (contract: realtime).
+ * (contract: realtime/session).
  */
 export class RealtimeSession {
   readonly #parts: SessionParts;

@@ -107,6 +107,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
         const text = await new Promise<string>((resolve, reject) => {
           let said = '';
           talk.on('error', reject);
+          talk.on('event', ({ type }) => console.log('EVENT', type));
           talk.on('session.created', () => {
             talk.send({
               type: 'conversation.item.create',
@@ -301,7 +302,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
     });
 
     it('without funds for one, audio is not passed on, and the session ends with the reason', async () => {
-      const own = await ownKey({ credit: '0.0001' });
+      const own = await ownKey({ credit: '0.0001', strict: true });
       const client = await open(own.key);
       await client.await('session.created');
       client.hear(500);
@@ -317,7 +318,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
   describe('money', () => {
     it('twenty responses race for a balance of three: the others are refused, and the books are right', async () => {
       // A response of 100 tokens may cost 0.0064 and what it reads.
-      const own = await ownKey({ credit: '0.0205' });
+      const own = await ownKey({ credit: '0.0205', strict: true });
       const racing = await Promise.all(Array.from({ length: 20 }, () => open(own.key)));
       await Promise.all(racing.map((client) => client.await('session.created')));
       for (const client of racing)
