@@ -1,17 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createServer, getCACertificates, type Server, setDefaultCACertificates } from 'node:tls';
+import { createServer, type Server } from 'node:tls';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fairTalkNano, RealtimeClient } from '#tests/gateway/sockets/realtime-client';
 import { callsOf, closeBalanced, costOf } from '#tests/support/books';
+import { type Certificate, trustCertificate } from '#tests/support/certificate';
 import { seenOf } from '#tests/support/chat-call';
 import { expireKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
@@ -70,30 +67,24 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
 
   /** They take no address without TLS. */
   describe('the official clients', () => {
-    const trusted = getCACertificates('default');
+    let certificate: Certificate;
     let secure: Server;
     let port = 0;
     beforeAll(async () => {
-      const directory = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
-      const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-      const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-      execFileSync('openssl', [...made, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-      setDefaultCACertificates([...trusted, readFileSync(cert, 'utf8')]);
+      certificate = trustCertificate(['localhost']);
       const { port: gatewayPort } = new URL(stack.url);
-      secure = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (client) => {
+      secure = createServer(certificate, (client) => {
         const gateway = connect(Number(gatewayPort), '127.0.0.1');
         client.on('error', () => gateway.destroy()).pipe(gateway);
         gateway.on('error', () => client.destroy()).pipe(client);
       });
-      rmSync(directory, { recursive: true });
       secure.listen(0);
       await once(secure, 'listening');
       const address = secure.address();
       port = typeof address === 'object' ? (address?.port ?? 0) : 0;
     });
     afterAll(() => {
-      setDefaultCACertificates(trusted);
+      certificate.forget();
       secure.close();
     });
 

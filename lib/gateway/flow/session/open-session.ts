@@ -139,7 +139,7 @@ async function ask(runtime: Runtime, call: ClaimedCall, planned: Target, running
     target = ready.target;
     if (ready.unsent) throw ready.unsent.error;
     handshake = await openSocket(
-      poolFor(pools, { target, fresh: false, timeLimits: call.plan.timeLimits }, target.address.origin),
+      poolFor(pools, { target, fresh: true, timeLimits: call.plan.timeLimits }, target.address.origin),
       {
         ...request(runtime, call, target),
         timeoutMs: limitsOfModel(call.plan.timeLimits, target.model).firstByteMs,
