@@ -133,6 +133,7 @@ const addresses: Record<string, { readonly path: string; readonly budget: string
   moderations: { path: 'POST /v1/moderations', budget: null },
   speech: { path: 'POST /v1/audio/speech', budget: null },
   transcriptions: { path: 'POST /v1/audio/transcriptions, /v1/audio/translations', budget: null },
+  realtime: { path: 'WebSocket /v1/realtime', budget: 'max_output_tokens' },
 };
 
 /**

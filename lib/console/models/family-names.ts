@@ -12,6 +12,7 @@ const familyNames: Record<string, string> = {
   moderations: 'Moderations',
   speech: 'Speech',
   transcriptions: 'Transcriptions',
+  realtime: 'Realtime',
 };
 
 /** The name of a protocol on pages. */

@@ -4,8 +4,8 @@ import { faultReader } from '#lib/core/families/reading/fault';
 import { readRealtimeAsk, realtimeEdits, realtimeFields } from '#lib/core/families/realtime/ask';
 
 /**
- * Sessions over a WebSocket in which a client and a model talk: each response is a call (contract: realtime). The body
- * of such a call is the client's event `response.create`; the model is in the query of the handshake.
+ * Sessions over a WebSocket in which a client and a model talk: each response is a call
+ * (contract: realtime/session). The body of such a call is the client's event `response.create`; the model is in the query of the handshake.
  */
 export const realtime: Family = {
   id: 'realtime',

@@ -1,6 +1,7 @@
 import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { JobCounts } from '#lib/gateway/jobs/jobs';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
+import type { SocketKind } from '#lib/gateway/metrics/tally';
 
 /** The state of a gateway process, read on demand. */
 export interface ProcessState {
@@ -9,6 +10,8 @@ export interface ProcessState {
   /** Whether the database answers. */
   readonly databaseUp: boolean;
   readonly callsInFlight: number;
+  /** Open WebSockets, by what they are for. */
+  readonly sockets: Readonly<Record<SocketKind, number>>;
   /** Whether the store of shared limits answers; null: only this process counts. */
   readonly limitStore: boolean | null;
   /** Ended calls that are not in the database yet. */

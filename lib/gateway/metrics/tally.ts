@@ -14,6 +14,9 @@ interface Operation {
   readonly name: string;
 }
 
+/** What a WebSocket is for: Responses, or sessions of the Realtime API. */
+export type SocketKind = 'responses' | 'realtime';
+
 /** How many calls ended alike. */
 export interface CallCount {
   readonly family: string;
@@ -30,6 +33,8 @@ export interface CallCount {
 export class Tally {
   /** By provider and model. */
   readonly models = new ModelTally();
+  /** Open WebSockets, by what they are for. */
+  readonly sockets: Record<SocketKind, number> = { responses: 0, realtime: 0 };
   readonly #calls = new Map<Operation, Float64Array>();
   readonly #turnedAway = new Map<ErrorCode, number>();
   readonly #overhead = new Float64Array(overheadBoundsMs.length + 1);

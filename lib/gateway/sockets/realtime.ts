@@ -115,7 +115,7 @@ interface Waiting {
 
 /**
  * A session of the Realtime API: relays the messages of a client and a provider, and makes a call of each response
- * (contract: realtime).
+ * (contract: realtime/session).
  */
 export class RealtimeSession {
   readonly #parts: SessionParts;
@@ -157,7 +157,7 @@ export class RealtimeSession {
   constructor(connection: Connection, parts: SessionParts) {
     this.#parts = parts;
     this.#connection = connection;
-    this.#provider = parts.opened.socket;
+    this.#provider = parts.opened.accept();
     const nowMono = parts.runtime.clock.mono();
     this.#untilMono = nowMono + LIFE_MS;
     this.#heardMono = nowMono;
@@ -180,8 +180,6 @@ export class RealtimeSession {
     // What is wrong is in the close that follows.
     provider.on('error', () => {});
     provider.on('close', (code: number, reason: Buffer) => this.#providerLeft(code, String(reason)));
-    // It was paused until there is someone to hear it.
-    provider.resume();
   }
 
   /** A message of the client. @param done returns its memory. */

@@ -150,7 +150,7 @@ export class SocketServer {
       );
     });
     if (begun) return;
-    opened.socket.terminate();
+    opened.drop();
     releaseSession(runtime, opened);
   }
 
@@ -199,9 +199,14 @@ export class SocketServer {
     const session = open(connection);
     const credential = readCredential({ headers: head.headers, query: queryOf(head.target) });
     const secret = isRefusal(credential) ? '' : credential.secret;
+    const kind = session instanceof RealtimeSession ? 'realtime' : 'responses';
     this.#open.set(carrier, { connection, session, keyId, secret });
+    this.#runtime.tally.sockets[kind] += 1;
     this.#ofKey.set(keyId, (this.#ofKey.get(keyId) ?? 0) + 1);
-    connection.onGone(() => this.#gone(carrier, keyId));
+    connection.onGone(() => {
+      this.#runtime.tally.sockets[kind] -= 1;
+      this.#gone(carrier, keyId);
+    });
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
     if (this.#stopping) session.end(closing.away, STOPPING);
   }

@@ -23,7 +23,14 @@ export interface HandshakeRequest {
 
 /** The provider's answer to a handshake. */
 export type Handshake =
-  | { readonly kind: 'open'; readonly socket: WebSocket; readonly headers: HeaderBag }
+  | {
+      readonly kind: 'open';
+      readonly headers: HeaderBag;
+      /** Makes the socket, once: what it receives before someone listens would be lost, so it is made for its listener. */
+      readonly accept: () => WebSocket;
+      /** It is not accepted. */
+      readonly drop: () => void;
+    }
   | {
       readonly kind: 'refused';
       readonly status: number;
@@ -95,7 +102,15 @@ class UpgradeHandler implements Dispatcher.DispatchHandler {
       this.#over(() => this.#reject(new WrongHandshake('the handshake is not one of a WebSocket')));
       return;
     }
-    this.#over(() => this.#resolve({ kind: 'open', socket: socketOver(carrier, maxBytes), headers }));
+    carrier.on('error', () => carrier.destroy());
+    this.#over(() =>
+      this.#resolve({
+        kind: 'open',
+        headers,
+        accept: () => socketOver(carrier, maxBytes),
+        drop: () => carrier.destroy(),
+      }),
+    );
   }
 
   onResponseStart(_: unknown, status: number, headers: HeaderBag): void {
@@ -148,7 +163,5 @@ function socketOver(carrier: Duplex, maxPayload: number): WebSocket {
     maxPayload,
     skipUTF8Validation: false,
   });
-  // Until someone listens.
-  socket.pause();
   return socket;
 }

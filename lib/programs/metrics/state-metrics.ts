@@ -30,6 +30,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     '1 while the store of shared limits answers. Without it, each process admits its share of each limit.',
   );
   const calls = gauge('calls_in_flight', 'Calls that are running now.');
+  const sockets = gauge('open_websockets', 'Open WebSockets of clients.', ['kind']);
   const backlog = gauge('journal_backlog_calls', 'Ended calls that are not in the database yet.');
   const oldest = gauge(
     'journal_oldest_seconds',
@@ -67,6 +68,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     if (state.limitStore === null) limitStore.remove();
     else limitStore.set(state.limitStore ? 1 : 0);
     calls.set(state.callsInFlight);
+    for (const [kind, open] of Object.entries(state.sockets)) sockets.set({ kind }, open);
     backlog.set(state.journalBacklog);
     oldest.set(state.journalOldestMs / 1000);
     setAside.set({ kind: 'damaged' }, state.setAside.damaged);

@@ -128,10 +128,12 @@ export async function assemble(
     report,
   });
   const { jobs } = openedJobs;
+  const tally = new Tally();
   const state = (): ProcessState => ({
     ready: coordinator.ready(),
     databaseUp: !faults.isDatabaseAway(),
     callsInFlight: coordinator.openCalls(),
+    sockets: tally.sockets,
     limitStore: shared?.storeAnswers ?? null,
     journalBacklog: books.backlog(),
     journalOldestMs: books.oldestMs(),
@@ -191,7 +193,7 @@ export async function assemble(
     answers: keptAnswers,
     drains: new Drains(),
     refusals: new RefusalPace(),
-    tally: new Tally(),
+    tally,
     chargeFlags,
     offerFaults: new OfferFaults(warn),
     report,

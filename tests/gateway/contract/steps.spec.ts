@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/core/errors';
 import type { Operation } from '#lib/core/families/family';
-import { operations } from '#lib/core/families/index';
+import { operations as all } from '#lib/core/families/index';
 import { characterOf } from '#tests/gateway/videos/stage';
 import { closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
@@ -33,6 +33,8 @@ interface Cause {
   readonly runs?: true;
 }
 
+/** Sessions have their own tests. */
+const operations = all.filter(({ socket }) => socket !== true);
 const every = ['generate', 'count', 'stored', 'models'] as const;
 const spend = async (stack: Stack, { key }: Client) =>
   stack.call((await askChat(stack.url, key, { max_tokens: 5 })).id);

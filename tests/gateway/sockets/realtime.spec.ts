@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createServer, type Server } from 'node:tls';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fairTalkNano, RealtimeClient } from '#tests/gateway/sockets/realtime-client';
 import { callsOf, closeBalanced, costOf } from '#tests/support/books';
+import { type Certificate, trustCertificate } from '#tests/support/certificate';
 import { seenOf } from '#tests/support/chat-call';
 import { expireKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
@@ -64,10 +67,32 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
     );
   });
 
+  /** They take no address without TLS. */
   describe('the official clients', () => {
+    let certificate: Certificate;
+    let secure: Server;
+    let port = 0;
+    beforeAll(async () => {
+      certificate = trustCertificate(['localhost']);
+      const { port: gatewayPort } = new URL(stack.url);
+      secure = createServer(certificate, (client) => {
+        const gateway = connect(Number(gatewayPort), '127.0.0.1');
+        client.on('error', () => gateway.destroy()).pipe(gateway);
+        gateway.on('error', () => client.destroy()).pipe(client);
+      });
+      secure.listen(0);
+      await once(secure, 'listening');
+      const address = secure.address();
+      port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    });
+    afterAll(() => {
+      certificate.forget();
+      secure.close();
+    });
+
     it('talk through the gateway over their own WebSocket and over that of a browser', async () => {
       const own = await ownKey();
-      const sdk = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
+      const sdk = new OpenAI({ baseURL: `https://localhost:${port}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
       for (const talk of [
         new OpenAIRealtimeWS({ model: 'sandbox/talker' }, sdk),
         new OpenAIRealtimeWebSocket({ model: 'sandbox/talker' }, sdk),
@@ -75,6 +100,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
         const text = await new Promise<string>((resolve, reject) => {
           let said = '';
           talk.on('error', reject);
+          talk.on('event', ({ type }) => console.log('EVENT', type));
           talk.on('session.created', () => {
             talk.send({
               type: 'conversation.item.create',
@@ -273,7 +299,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
     });
 
     it('without funds for one, audio is not passed on, and the session ends with the reason', async () => {
-      const own = await ownKey({ credit: '0.0001' });
+      const own = await ownKey({ credit: '0.0001', strict: true });
       const client = await open(own.key);
       await client.await('session.created');
       client.hear(500);
@@ -289,7 +315,7 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
   describe('money', () => {
     it('twenty responses race for a balance of three: the others are refused, and the books are right', async () => {
       // A response of 100 tokens may cost 0.0064 and what it reads.
-      const own = await ownKey({ credit: '0.0205' });
+      const own = await ownKey({ credit: '0.0205', strict: true });
       const racing = await Promise.all(Array.from({ length: 20 }, () => open(own.key)));
       await Promise.all(racing.map((client) => client.await('session.created')));
       for (const client of racing)

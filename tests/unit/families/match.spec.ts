@@ -223,10 +223,10 @@ describe('the table of the service', () => {
   });
 
   it.each([
-    ['GET', '/v1/realtime', 'The Realtime API is not served'],
-    ['POST', '/v1/realtime/calls', 'The Realtime API is not served'],
+    ['POST', '/v1/realtime/calls', 'Calls of the Realtime API by WebRTC and SIP are not served'],
+    ['POST', '/v1/realtime/sessions', 'Ephemeral keys of the Realtime API are not issued'],
     ['POST', '/v1/realtime/client_secrets', 'Ephemeral keys of the Realtime API are not issued'],
-  ])('%s %s is 404 with the reason (contract: request/not-found)', (method, path, reason) => {
+  ])('%s %s is 404 with the reason (contract: realtime/not-served)', (method, path, reason) => {
     const refused = match(method, path);
     expect(refused).toMatchObject({ code: 'not_found' });
     expect(isRefusal(refused) && refused.message).toContain(reason);

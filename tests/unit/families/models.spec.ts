@@ -101,6 +101,7 @@ describe('the protocols of a client that asks for models (contract: families/mod
         'moderations',
         'speech',
         'transcriptions',
+        'realtime',
       ],
     ],
     ['v1', { 'anthropic-version': '2023-06-01' }, '', ['messages']],

@@ -28,6 +28,7 @@ function registry(): Registry {
     state: () => ({
       ready: true,
       callsInFlight: 0,
+      sockets: { responses: 0, realtime: 0 },
       databaseUp: true,
       limitStore: true,
       journalBacklog: 0,

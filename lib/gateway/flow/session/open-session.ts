@@ -37,7 +37,10 @@ export interface OpenSession {
   readonly requestedModel: string;
   /** Its slot of concurrency. */
   readonly claim: Claim;
-  readonly socket: WebSocket;
+  /** Makes its socket, once, for who listens to it. */
+  readonly accept: () => WebSocket;
+  /** It is not accepted. */
+  readonly drop: () => void;
   /** Of the provider's answer: which of the client's protocols it took; null: none. */
   readonly protocol: string | null;
 }
@@ -68,9 +71,9 @@ export async function openSession(
     const planned = planCall(runtime, await parseAsk(runtime, extendCall(known, { family })));
     const claimed = await claimSession(runtime, planned);
     const { claim, snapshot, ask } = claimed;
-    const { socket, target, protocol } = await attempt(runtime, claimed);
+    const { accept, drop, target, protocol } = await attempt(runtime, claimed);
     const requestedModel = ask.requestedModel ?? ask.model;
-    return { id: call.id, snapshot, target, requestedModel, claim, socket, protocol };
+    return { id: call.id, snapshot, target, requestedModel, claim, accept, drop, protocol };
   } catch (error) {
     const sendLastByte = refuseCall(runtime, call, reply, error);
     try {
@@ -107,16 +110,16 @@ export function releaseSession(runtime: Runtime, { claim }: Pick<OpenSession, 'c
 async function attempt(
   runtime: Runtime,
   call: ClaimedCall,
-): Promise<Pick<OpenSession, 'socket' | 'target' | 'protocol'>> {
+): Promise<Pick<OpenSession, 'accept' | 'drop' | 'target' | 'protocol'>> {
   const { targets, attempts } = call.plan;
   for (const [at, planned] of targets.slice(0, attempts).entries()) {
     const running = runtime.health.begin(planned, runtime.clock.now(), at > 0);
     if (!running) continue;
     const { target, handshake } = await ask(runtime, call, planned, running);
     if (handshake?.kind !== 'open') continue;
-    const { socket, headers } = handshake;
+    const { accept, drop, headers } = handshake;
     const protocol = headers['sec-websocket-protocol'];
-    return { socket, target, protocol: typeof protocol === 'string' ? protocol : null };
+    return { accept, drop, target, protocol: typeof protocol === 'string' ? protocol : null };
   }
   const told = call.outcome.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`).join(', ');
   throw new Refused(
@@ -136,7 +139,7 @@ async function ask(runtime: Runtime, call: ClaimedCall, planned: Target, running
     target = ready.target;
     if (ready.unsent) throw ready.unsent.error;
     handshake = await openSocket(
-      poolFor(pools, { target, fresh: false, timeLimits: call.plan.timeLimits }, target.address.origin),
+      poolFor(pools, { target, fresh: true, timeLimits: call.plan.timeLimits }, target.address.origin),
       {
         ...request(runtime, call, target),
         timeoutMs: limitsOfModel(call.plan.timeLimits, target.model).firstByteMs,

@@ -17,6 +17,7 @@ const operations: Readonly<Record<string, { readonly name: string; readonly outp
   'audio.speech': { name: 'generate_content', output: 'speech' },
   'audio.transcription': { name: 'generate_content', output: 'text' },
   'audio.translation': { name: 'generate_content', output: 'text' },
+  'realtime.create': { name: 'chat' },
   'images.generate': { name: 'generate_content', output: 'image' },
   'images.edit': { name: 'generate_content', output: 'image' },
   'videos.create': { name: 'generate_content', output: 'video' },
