@@ -7,6 +7,8 @@ type GoogleKey = Extract<CloudKey, { kind: 'google-service-account' }>['key'];
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 const publicIssuer = 'https://oauth2.googleapis.com/token';
+/** Without one, the library would ask another service for it, which workloads need no right for otherwise. */
+const noProject = 'none';
 /** How long an assertion is valid, s. */
 const ASSERTED_SECONDS = 3_600;
 /** Of a token whose issuer does not say how long it lives. */
@@ -24,7 +26,8 @@ export async function openGoogle(
       if (key === null) gcpMetadata.resetIsAvailableCache();
       // A client keeps its token, and would give the same again. It has its own connections: the identity of the
       // machine comes from a server on the machine.
-      const client = await new GoogleAuth({ scopes, ...(key && { credentials: key }) }).getClient();
+      const auth = new GoogleAuth({ scopes, projectId: noProject, ...(key && { credentials: key }) });
+      const client = await auth.getClient();
       const { token } = await client.getAccessToken();
       return lasting(token, client.credentials.expiry_date);
     };
