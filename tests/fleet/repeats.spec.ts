@@ -105,7 +105,7 @@ describe('100 repeats over three processes', () => {
     'are one call of the provider, one charge and equal answers while a process that waits is killed: $name (contract: repeats/running)',
     async ({ stream, headers }) => {
       const { key, workspaceId } = await open();
-      const text = `Say ${randomUUID()} [[fault/stall]]`;
+      const text = `Say ${randomUUID()} [[fault/slow-first-byte?ms=500000]]`;
       const sent = { key, text, stream, headers };
       const first = send(stack.url, sent);
       await stack.sandbox.begun(text);
@@ -122,7 +122,7 @@ describe('100 repeats over three processes', () => {
 
   it('are one call and one charge if its process is killed once the answer is kept (contract: repeats/killed)', async () => {
     const { key, workspaceId } = await open();
-    const text = `Say ${randomUUID()} [[fault/stall]]`;
+    const text = `Say ${randomUUID()} [[fault/slow-first-byte?ms=500000]]`;
     const sent = { key, text, headers: { 'idempotency-key': 'one' } };
     const first = send(stack.url, sent).catch(() => null);
     await stack.sandbox.begun(text);
@@ -149,7 +149,7 @@ describe('100 repeats over three processes', () => {
 
   it('are made again by another process if theirs is killed before the answer (contract: repeats/killed)', async () => {
     const { key, workspaceId } = await open();
-    const text = `Say ${randomUUID()} [[fault/stall]]`;
+    const text = `Say ${randomUUID()} [[fault/slow-first-byte?ms=500000]]`;
     const sent = { key, text, headers: { 'idempotency-key': 'one' } };
     const first = send(stack.url, sent).catch(() => null);
     await stack.sandbox.begun(text);

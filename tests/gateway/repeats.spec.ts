@@ -143,7 +143,7 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
 
   it('are one call for 100 requests at once (contract: repeats/running)', async () => {
     const { key, slug } = await open({ idempotency: true });
-    const text = `Say ${randomUUID()} [[fault/stall]]`;
+    const text = `Say ${randomUUID()} [[fault/slow-first-byte?ms=500000]]`;
     const sent = { text, headers: keyed('one') };
     const answers = Array.from({ length: 100 }, () => send(key, sent));
     await stack.sandbox.begun(text);
@@ -160,7 +160,7 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
   it('are refused if the key was used for another request, also while it runs (contract: repeats/idempotency)', async () => {
     const { key, slug } = await open();
     const token = keyed();
-    const text = `Say ${randomUUID()} [[fault/stall]]`;
+    const text = `Say ${randomUUID()} [[fault/slow-first-byte?ms=500000]]`;
     const first = send(key, { text, headers: token });
     await stack.sandbox.begun(text);
     const during = await send(key, { text: 'Say something else', headers: token });

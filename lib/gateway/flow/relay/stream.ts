@@ -128,7 +128,7 @@ export class StreamRelay implements ExchangeReader {
       reply.start(call.outcome.status, headers);
     }
     // A client that leaves from here on has its answer (contract: routing/own-end).
-    if (meter?.finished && !meter.failed) call.outcome.delivered = true;
+    if (!call.outcome.gone && meter?.finished && !meter.failed) call.outcome.delivered = true;
     return sendPiece(this.#p, piece);
   }
 
