@@ -9,6 +9,7 @@ import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
 import { Field, labelStyle } from '#components/ui/field';
 import { NativeSelect } from '#components/ui/native-select';
+import { changedOf } from '#lib/console/changed';
 
 interface BudgetFormProps {
   workspace: string;
@@ -35,7 +36,9 @@ export function BudgetForm({ workspace, budget, mode, send }: BudgetFormProps) {
   function submit(data: FormData) {
     const given = String(data.get('budget') ?? '').trim();
     startTransition(async () => {
-      const answer = await orNoAnswer(send(workspace, { budget: given, budgetMode: chosen }));
+      const answer = await orNoAnswer(
+        send(workspace, changedOf({ budget: given, budgetMode: chosen }, { budget, budgetMode: mode })),
+      );
       setSaved(answer.ok);
       setFault(answer.ok ? null : answer);
       if (answer.ok) router.refresh();

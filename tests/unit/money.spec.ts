@@ -30,7 +30,7 @@ describe('an amount as people type it', () => {
       expect(parseFields({ field }, { field: field.fromText('$1,000') })).toEqual({
         field: 1_000_000_000_000n,
       });
-      expect(() => parseFields({ field }, { field: '$1,000' })).toThrow('dollars as a decimal string');
+      expect(() => parseFields({ field }, { field: '$1,000' })).toThrow('an amount of dollars');
     }
   });
 });

@@ -19,7 +19,7 @@ test('a billing member sets a budget as people type money, and every page says w
   const amount = page.getByRole('textbox', { name: 'Budget for each month' });
   await amount.fill('a lot');
   await amount.press('Enter');
-  await expect(page.getByText(/^Must be dollars as a decimal string/)).toBeVisible();
+  await expect(page.getByText(/^Must be an amount of dollars/)).toBeVisible();
   await amount.fill('$1,000');
   await page.getByRole('combobox', { name: 'When it is used up' }).selectOption('Refuse calls');
   await page.getByRole('button', { name: 'Save budget' }).click();

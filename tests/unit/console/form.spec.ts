@@ -35,7 +35,7 @@ describe('the form that makes an API key', () => {
     ['expiresAt', '2200-01-01', /between the years 2000 and 2200/],
     ['expiresAt', '2026-11-01', /this time is in the past; choose a later/],
     ['expiresAt', 'a\0b', /must be a date such as/],
-    ['dailyCap', '1e9', /decimal string/],
+    ['dailyCap', '1e9', /amount of dollars/],
     ['rpm', '0', /whole number from 1/],
   ])('says beside the box "%s" what is wrong with %j', (field, value, text) => {
     const fault = faultOf({ [field]: value });

@@ -45,7 +45,7 @@ describe('the address of the catalogue', () => {
       ...{ search: 'm1', sort: '-input', compare: 'acme/m001', columns: 'input.output' },
       maxInputPrice: 'dear',
     });
-    expect(read.faults).toEqual([expect.stringContaining('Max input price: must be dollars')]);
+    expect(read.faults).toEqual([expect.stringContaining('Max input price: must be an amount of dollars')]);
     expect(read.found).toBeGreaterThan(100);
     expect(read.sort).toEqual({ by: 'input', descending: true });
     expect(view({ sort: 'constructor' }).sort).toBeNull();

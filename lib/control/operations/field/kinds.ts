@@ -117,7 +117,7 @@ const dollars = z.string('must be dollars as a decimal string, such as "0.25"').
     if (nano <= largestNano && nano >= -largestNano) return nano;
     context.addIssue(`an amount may be at most ${formatUsd(largestNano)} dollars`);
   } catch {
-    context.addIssue('must be dollars as a decimal string, such as "0.25", with at most 9 decimals');
+    context.addIssue('must be an amount of dollars, such as 25 or 0.25, with at most 9 decimals');
   }
   return z.NEVER;
 });
