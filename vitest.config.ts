@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     teardownTimeout: 60_000,
+    // Transformed modules are kept in node_modules: `unit`, `gateway` and `fleet` load the same ones.
+    fsModuleCache: true,
     expect: { poll: { timeout: 120_000 } },
     projects: [
       {
@@ -26,7 +28,7 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 300_000,
           // They wait as much as they work: for rows of the log, for pauses of providers.
-          maxWorkers: 4,
+          maxWorkers: 5,
           // Modules are loaded once a worker, which is a third of what a file's tests take. A file leaves nothing behind
           // in them: one that stands in for modules loads its own (vi.resetModules).
           isolate: false,

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { wasSpare } from '#lib/gateway/upstream/spare-connection';
 
 /** The connection that a request was written to. */
 export interface Connection {
-  /** An earlier request was answered on it. */
+  /** It was open before this request: an earlier one was answered on it, or it was opened ahead. */
   readonly reused: boolean;
   /** Whether a byte has arrived on it since this request began. */
   heard(): boolean;
@@ -27,7 +28,7 @@ export class TelltaleClient extends Client {
     const counted: buildConnector.connector = (wanted, done) =>
       connect(wanted, (...result) => {
         socket = result[1];
-        uses = 0;
+        uses = socket && wasSpare(socket) ? 1 : 0;
         done(...result);
       });
     super(origin, { ...options, connect: counted });

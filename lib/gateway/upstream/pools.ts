@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { ownAddressLookup, redirectLookup, refusePrivate } from '#lib/gateway/upstream/address-guard';
 import { TelltaleClient } from '#lib/gateway/upstream/kept-connection';
+import { SpareConnection } from '#lib/gateway/upstream/spare-connection';
 import type { Proxies } from '#lib/platform/env/part-settings';
 
 /** One connection pool per origin of a provider. */
@@ -19,6 +20,8 @@ export interface Pools {
 
 /** Without undici's own time limits: the exchange keeps them itself (contract: routing/pooled-connections). */
 const settings = {
+  // docs/decisions/routing.md has what HTTP/2 would cost.
+  allowH2: false,
   pipelining: 1,
   headersTimeout: 0,
   bodyTimeout: 0,
@@ -31,12 +34,26 @@ interface Wish {
   readonly connectMs: number;
   readonly connections?: number;
   readonly lookup?: LookupFunction;
+  /** Opens its connections; absent: one that has none ready. */
+  readonly connector?: buildConnector.connector;
+}
+
+interface Kept {
+  readonly pool: Dispatcher;
+  /** null: behind a proxy. */
+  readonly spare: SpareConnection | null;
 }
 
 /** @param proxies null: every provider is connected to directly. */
 export function createPools(proxies: Proxies | null = null): Pools {
-  const pools = new Map<string, Map<number, Dispatcher>>();
+  const pools = new Map<string, Map<number, Kept>>();
   const passing = new Set<Dispatcher>();
+  const keep = (origin: string, connectMs: number): Kept => {
+    const spare = proxies === null ? new SpareConnection(connectMs) : null;
+    const kept = { spare, pool: open(origin, { connectMs, ...(spare && { connector: spare.connector }) }) };
+    pools.set(origin, (pools.get(origin) ?? new Map<number, Kept>()).set(connectMs, kept));
+    return kept;
+  };
   const open = (origin: string, wish: Wish) =>
     proxies === null ? direct(origin, wish) : proxied(origin, wish, proxies);
   const once = (origin: string, wish: Wish, make = open) => {
@@ -51,12 +68,9 @@ export function createPools(proxies: Proxies | null = null): Pools {
   };
   return {
     for: (origin, connectMs) => {
-      const known = pools.get(origin)?.get(connectMs);
-      if (known) return known;
-      const made = open(origin, { connectMs });
-      const here = pools.get(origin) ?? new Map<number, Dispatcher>();
-      pools.set(origin, here.set(connectMs, made));
-      return made;
+      const kept = pools.get(origin)?.get(connectMs) ?? keep(origin, connectMs);
+      kept.spare?.use();
+      return kept.pool;
     },
     fresh: (origin, connectMs) => once(origin, { connectMs }),
     untrusted: (origin, connectMs) => once(origin, { connectMs, lookup: redirectLookup }),
@@ -65,18 +79,19 @@ export function createPools(proxies: Proxies | null = null): Pools {
       return once(origin, { connectMs, lookup: ownAddressLookup }, direct);
     },
     close: async () => {
-      const all = [...passing, ...[...pools.values()].flatMap((here) => [...here.values()])];
-      await Promise.all(all.map((pool) => pool.destroy()));
+      const kept = [...pools.values()].flatMap((here) => [...here.values()]);
+      for (const { spare } of kept) spare?.close();
+      await Promise.all([...passing, ...kept.map(({ pool }) => pool)].map((pool) => pool.destroy()));
       pools.clear();
     },
   };
 }
 
-function direct(origin: string | URL, { connectMs, connections, lookup }: Wish): Pool {
+function direct(origin: string | URL, { connectMs, connections, lookup, connector }: Wish): Pool {
   return new Pool(origin, {
     ...settings,
     ...(connections && { connections }),
-    connect: { timeout: connectMs, ...(lookup && { lookup }) },
+    connect: connector ?? { timeout: connectMs, ...(lookup && { lookup }) },
   });
 }
 
@@ -84,6 +99,7 @@ function direct(origin: string | URL, { connectMs, connections, lookup }: Wish):
 function proxied(origin: string, wish: Wish, { http, https, none }: Proxies): Dispatcher {
   const { connectMs, connections } = wish;
   const agent = new EnvHttpProxyAgent({
+    allowH2: settings.allowH2,
     // Empty rather than absent: undici would read the environment itself.
     httpProxy: http ?? '',
     httpsProxy: https ?? '',

@@ -12,6 +12,7 @@ import type { Health } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { createPools, type Pools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
+import { eventually } from '#tests/support/eventually';
 import { calledBy } from '#tests/unit/families/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
 import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
@@ -28,17 +29,25 @@ let server: Server;
 let origin = '';
 let manner: Manner = () => {};
 let requests = 0;
+/** Those that got a request. */
 let connections = 0;
+/** Those that have got none yet. */
+let silent = 0;
 const sockets = new Set<Socket>();
 let pools: Pools;
 let health: Health;
 
 beforeAll(async () => {
   server = createServer((socket) => {
-    connections += 1;
+    silent += 1;
     let nth = 0;
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        sockets.delete(socket);
+        if (nth === 0) silent -= 1;
+      });
     let text = '';
     socket.on('data', (piece) => {
       text += piece.toString('latin1');
@@ -48,6 +57,10 @@ beforeAll(async () => {
       text = '';
       nth += 1;
       requests += 1;
+      if (nth === 1) {
+        connections += 1;
+        silent -= 1;
+      }
       manner(socket, nth);
     });
   }).listen(0, '127.0.0.1');
@@ -65,6 +78,7 @@ beforeEach(async () => {
   health = createHealth();
   requests = 0;
   connections = 0;
+  await eventually(() => silent, 0);
 });
 
 function targetAt(place: string): Target {
@@ -161,6 +175,20 @@ describe('a kept connection that its provider closes (contract: routing/pooled-c
     await call();
     expect((await call(['a'], { job: {} })).attempts).toEqual([['a', null, 'connection_closed', false]]);
     expect(requests).toBe(2);
+  });
+
+  it('a connection that was opened ahead counts as kept', async () => {
+    const waiting: Socket[] = [];
+    manner = (socket) => waiting.push(socket);
+    const first = call();
+    await eventually(() => [waiting.length, silent], [1, 1]);
+    manner = (socket) => (connections === 2 ? socket.end() : socket.write(answer));
+    expect((await call()).attempts).toEqual([
+      ['a', null, 'connection_closed', true],
+      ['a', 200, null, false],
+    ]);
+    for (const socket of waiting) socket.write(answer);
+    expect((await first).text).toBe(body);
   });
 
   it('a new connection that closes is a failure', async () => {

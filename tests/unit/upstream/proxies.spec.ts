@@ -1,12 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createPlain } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Exchange } from '#lib/gateway/upstream/exchange';
 import { follow } from '#lib/gateway/upstream/follow';
@@ -14,13 +9,13 @@ import { createPools, type Pools } from '#lib/gateway/upstream/pools';
 import { directTo } from '#lib/gateway/upstream/proxies';
 import { failureName } from '#lib/gateway/upstream/pure/classify';
 import type { Proxies } from '#lib/platform/env/part-settings';
+import { type Certificate, trustCertificate } from '#tests/support/certificate';
 import { type ConnectProxy, startConnectProxy } from '#tests/support/connect-proxy';
 
 const minute = 60_000;
 const times = { firstByteMs: minute, idleMs: minute, firstWordMs: 60_000, holdMs: 5_000, totalMs: minute };
-const trusted = getCACertificates('default');
 
-let directory = '';
+let certificate: Certificate;
 let secure: Server;
 let plain: ReturnType<typeof createPlain>;
 let proxy: ConnectProxy;
@@ -30,28 +25,8 @@ let drops = false;
 const seen = new Map<Socket, number>();
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'proxies-'));
-  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const subject = [
-    '-subj',
-    '/CN=provider.test',
-    '-addext',
-    'subjectAltName=DNS:provider.test,DNS:files.test',
-  ];
-  const made = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-days',
-    '2',
-  ];
-  execFileSync('openssl', [...made, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  setDefaultCACertificates([...trusted, readFileSync(cert, 'utf8')]);
-  secure = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
+  certificate = trustCertificate(['provider.test', 'files.test']);
+  secure = createServer(certificate, (request, response) => {
     const uses = (seen.get(request.socket) ?? 0) + 1;
     seen.set(request.socket, uses);
     if (drops && uses > 1) request.socket.end();
@@ -66,8 +41,7 @@ beforeAll(async () => {
   await Promise.all([once(secure, 'listening'), once(plain, 'listening')]);
 });
 afterAll(() => {
-  setDefaultCACertificates(trusted);
-  rmSync(directory, { recursive: true });
+  certificate.forget();
   for (const server of [secure, plain]) {
     server.closeAllConnections();
     server.close();

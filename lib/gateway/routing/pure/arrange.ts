@@ -1,6 +1,6 @@
 import type { OfferFacts } from '#lib/core/facts/snapshot';
 import type { OfferHealth, Smoothed } from '#lib/gateway/routing/health';
-import { drawScore } from '#lib/gateway/routing/pure/draw';
+import { type Draw, drawFor } from '#lib/gateway/routing/pure/draw';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
 
@@ -44,7 +44,8 @@ export function arrange(offers: readonly OfferFacts[], rules: Rules, call: Arran
 
 function arrangeRest(offers: readonly OfferFacts[], rules: Rules, call: Arranging): readonly OfferFacts[] {
   if (rules.weights === null && rules.sort === 'order' && call.holder === null) return offers;
-  const scored = offers.map((offer) => ({ offer, score: scoreOf(offer, rules, call) }));
+  const draw = rules.weights === null ? null : drawFor(call.callId);
+  const scored = offers.map((offer) => ({ offer, score: scoreOf(offer, rules, call, draw) }));
   // Sorting is stable: equal offers stay as in the catalogue.
   scored.sort((a, b) => (a.score < b.score ? -1 : a.score > b.score ? 1 : 0));
   const sorted = scored.map((one) => one.offer);
@@ -54,10 +55,8 @@ function arrangeRest(offers: readonly OfferFacts[], rules: Rules, call: Arrangin
 }
 
 /** The lowest goes first. */
-function scoreOf(offer: OfferFacts, rules: Rules, call: Arranging): number {
-  if (rules.weights !== null) {
-    return drawScore(call.callId, offer.provider.id, rules.weights.get(offer.provider.id) ?? 1);
-  }
+function scoreOf(offer: OfferFacts, rules: Rules, call: Arranging, draw: Draw | null): number {
+  if (draw !== null) return draw(offer.provider.id, rules.weights?.get(offer.provider.id) ?? 1);
   switch (rules.sort) {
     case 'order':
       return 0;

@@ -3,7 +3,7 @@ import { isOwnKeyName } from '#lib/core/facts/credential';
 import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import type { OfferHealth } from '#lib/gateway/routing/health';
-import { drawScore } from '#lib/gateway/routing/pure/draw';
+import { drawFor } from '#lib/gateway/routing/pure/draw';
 import type { Target } from '#lib/gateway/routing/pure/target';
 
 /** A workspace's own keys as they concern one model. */
@@ -85,7 +85,8 @@ export function orderPool(
   { callId, healthOf, nowMs, holder }: PoolOrder,
 ): readonly CredentialFacts[] {
   if (pool.length < 2) return pool;
-  const provider = offer.provider.id;
+  // The provider is part of the seed, so that the draw of providers does not decide this one.
+  const draw = drawFor(`${callId}/${offer.provider.id}`);
   const scored = pool.map((credential) => {
     const { name, priority, weight, own } = credential;
     return {
@@ -94,8 +95,7 @@ export function orderPool(
       place: own === undefined ? 0 : own.use === 'last' ? 1 : -1,
       // Its provider has the prompt's prefix already, so that it costs less there.
       priority: name === holder ? Number.NEGATIVE_INFINITY : priority,
-      // The provider is part of what is drawn, so that the draw of providers does not decide this one.
-      score: drawScore(callId, `${provider}/${name}`, weight),
+      score: draw(name, weight),
     };
   });
   scored.sort(
