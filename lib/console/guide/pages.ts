@@ -9,6 +9,7 @@ export const guidePages = [
   { slug: 'limits', group: 'Calls' },
   { slug: 'routing', group: 'Workspace' },
   { slug: 'content', group: 'Workspace' },
+  { slug: 'tags', group: 'Workspace' },
   { slug: 'billing', group: 'Workspace' },
   { slug: 'webhooks', group: 'Workspace' },
   { slug: 'management-api', group: 'Operate' },

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { StoredLimits } from '#lib/core/facts/snapshot';
 
 /** Whom or what a call was for (contract: tags/sources). */
 export interface Tag {
@@ -24,8 +23,12 @@ export interface TagCaps {
 
 export interface TagBudget {
   readonly caps: TagCaps;
-  /** Without calls at once. */
-  readonly limits: StoredLimits;
+  /** Per minute; null: no limit. */
+  readonly limits: {
+    readonly rpm: number | null;
+    readonly tpm: number | null;
+    readonly concurrency: null;
+  };
 }
 
 /** What a workspace has chosen (contract: tags/choice); it has at least one of the two on. */

@@ -11,6 +11,7 @@ export const freeTexts = [
   'invitation.join.name',
   ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
   ...['view.create.name', 'view.rename.name', 'feedback.set.label', 'feedback.set.text'],
+  'tag-budget.create.value',
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 
@@ -44,12 +45,15 @@ export const closedTexts = [
     'clientRequestId',
     'countedModel',
     'customId',
+    'endUser',
     'errorCode',
     'feedbackLabel',
     'id',
     'member',
     'model',
   ].map((filter) => `content.export.${filter}`),
+  'content.export.tag',
+  'tag-budget.create.tag',
   ...['content.export.provider', 'content.export.status', 'content.export.upstreamRequestId'],
   // Parameters of a page, encoded.
   'view.create.query',

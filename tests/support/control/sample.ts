@@ -54,6 +54,8 @@ export async function sampleOf(
       name: `own-${randomUUID().slice(0, 8)}`,
       value: `sk-${randomUUID()}`,
     });
+  // No two budgets of a workspace may be for the same value.
+  if (operation.name === 'tag-budget.create') input.value = `user-${randomUUID()}`;
   if (operation.name === 'own-key.set') input.use = 'last';
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;

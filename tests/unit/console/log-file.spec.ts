@@ -37,6 +37,8 @@ function call(id: string, changed: Partial<CallDetail> = {}): CallDetail {
     userAgent: null,
     contentUntil: null,
     feedback: null,
+    endUser: null,
+    tags: {},
     usage: { ...noUsage, input: 10 },
     lines: [],
     attempts: [],

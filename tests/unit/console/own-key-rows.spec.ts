@@ -88,6 +88,8 @@ const call: CallDetail = {
   userAgent: null,
   contentUntil: null,
   feedback: null,
+  endUser: null,
+  tags: {},
   usage: { ...noUsage, input: 1_000_000 },
   lines: [
     { class: 'input', quantity: 1_000_000, unitPrice: '2', cost: '2' },

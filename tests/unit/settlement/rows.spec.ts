@@ -24,6 +24,21 @@ describe('the row of a call', () => {
     );
   });
 
+  it('has the tags of its call beside it in the journal, whatever their values are', () => {
+    fc.assert(
+      fc.property(strangeCalls(customer), fc.array(fc.string({ unit: 'grapheme' })), (call, values) => {
+        const tags = values.map((value, at) => ({ name: `tag-${at}`, value: value.toWellFormed() }));
+        const entries = [closeOf({ ...call, tags }), openOf({ ...call, tags })].map((entry) =>
+          entriesOf(recordOf(encodeEntry(entry))),
+        );
+        for (const [entry] of entries) {
+          if (typeof entry !== 'object' || entry.kind === 'keep') throw new Error('it is no call');
+          expect(entry.call.tags ?? []).toEqual(tags);
+        }
+      }),
+    );
+  });
+
   it('does not depend on the calls that were written before', () => {
     fc.assert(
       fc.property(fc.array(strangeCalls(customer), { minLength: 2, maxLength: 5 }), (calls) => {
