@@ -11,7 +11,13 @@ import { ledgerOfUsage, seriesOfUsage, showUsage } from '#lib/control/operations
 import { showMonth } from '#lib/control/operations/workspace/month';
 import { rangeNamed } from '#lib/core/charts/ranges';
 import type { Tenant } from './crowd.ts';
-import type { Question } from './questions.ts';
+
+/** A question, asked through the function that pages, commands and the API use. */
+export interface Question {
+  readonly name: string;
+  /** @returns the result in a word or two. */
+  ask(): Promise<string>;
+}
 
 const operator = { kind: 'operator', name: 'bench', address: null } as const;
 const splits = ['model', 'provider', 'key', 'member'] as const;

@@ -3,14 +3,7 @@ import { listCalls, showCall } from '#lib/control/operations/call/operations';
 import { ask, type ControlHost } from '#lib/control/operations/run';
 import { seriesOfUsage, showUsage } from '#lib/control/operations/usage/operations';
 import type { Tenant } from './crowd.ts';
-import { pagesOf } from './pages.ts';
-
-/** A question, asked through the function that pages, commands and the API use. */
-export interface Question {
-  readonly name: string;
-  /** @returns the result in a word or two. */
-  ask(): Promise<string>;
-}
+import { pagesOf, type Question } from './pages.ts';
 
 const operator = { kind: 'operator', name: 'bench', address: null } as const;
 const dayMs = 86_400_000;
