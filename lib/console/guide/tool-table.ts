@@ -28,10 +28,12 @@ export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
   return [head, `|---|${'---|'.repeat(tools.length)}`, protocols, ...rows, ''].join('\n');
 }
 
-/** It writes text, and not only what it hears. */
+/** It writes text, and neither only transcribes nor only holds spoken conversations. */
 function isForTools({ output, offers }: CatalogueModel): boolean {
-  const transcribes = offers.some(({ families }) => families.includes('transcriptions'));
-  return output.includes('text') && !transcribes;
+  const isSpoken = offers.some(({ families }) =>
+    families.some((family) => family === 'transcriptions' || family === 'realtime'),
+  );
+  return output.includes('text') && !isSpoken;
 }
 
 function shareOf(models: readonly CatalogueModel[], family: string): string {

@@ -15,6 +15,7 @@ const others = [
   'components/logs/compare-calls.tsx',
   // The browser itself leads to the address that they make.
   'components/audit/audit-filters.tsx',
+  'app/(console)/[workspace]/members/page.tsx',
   'app/(console)/operator/workspaces/page.tsx',
 ];
 
