@@ -8,6 +8,8 @@ export interface Check {
   readonly sql: string;
   /** Run for one part of the log after the other. */
   readonly sliced?: true;
+  /** What operators can do if it returns some; absent: there is no general remedy. */
+  readonly remedy?: string;
 }
 
 const isFee = `${lineSql.class('l')} = '${ownFeeClass}'`;

@@ -113,6 +113,9 @@ const unlike = (table: string, by: readonly string[], source: string) => `
   ) AS summed USING (workspace_id, ${by.join(', ')})
   WHERE (${sumsOf('said')}) IS DISTINCT FROM (${sumsOf('summed')})`;
 
+/** The next round sums these days again, from their quarters. */
+const remedy = `run "UPDATE usage_span SET state = 'due' WHERE state = 'summed'" on the database: within an hour, a gateway sums all days again from their quarters`;
+
 /** The sums of usage against what they are the sums of. */
 export const quarterChecks: readonly Check[] = [
   {
@@ -157,6 +160,7 @@ export const quarterChecks: readonly Check[] = [
   },
   {
     name: 'the days of usage are the sums of the quarters that they count, each once',
+    remedy,
     sql: `WITH made AS (
         SELECT workspace_id, day, until FROM usage_span WHERE state = 'summed'
       ), said AS (
@@ -175,6 +179,7 @@ export const quarterChecks: readonly Check[] = [
   },
   {
     name: 'the sums of usage of all keys together, and of each key by day, agree with those of each key and model',
+    remedy,
     sql: [
       unlike('usage_quarter_total', ['quarter', 'model', 'provider'], 'usage_quarter_counted'),
       unlike('usage_day_total', ['day', 'model', 'provider'], 'usage_day'),

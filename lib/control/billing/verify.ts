@@ -37,16 +37,16 @@ export function verifyLedger(db: Pick<Db, 'pool'>): Promise<Verification> {
 
 /** The same inside of a snapshot that is open: the checks compare what they read with each other. */
 export async function checkLedger(query: Query): Promise<Verification> {
-  const found: { name: string; rows: unknown[] }[] = [];
+  const found: { name: string; rows: unknown[]; remedy?: string }[] = [];
   for (const setting of settings) await query(`SET LOCAL ${setting}`);
   const slices = await slicesOf(query);
-  for (const { name, sql, sliced } of checks) {
+  for (const { name, sql, sliced, remedy } of checks) {
     const rows: unknown[] = [];
     for (const slice of sliced ? slices : [[]]) {
       rows.push(...(await query(`SELECT * FROM (${sql}) AS broken LIMIT ${mostRows - rows.length}`, slice)));
       if (rows.length >= mostRows) break;
     }
-    found.push({ name, rows });
+    found.push({ name, rows, ...(remedy !== undefined && rows.length > 0 ? { remedy } : {}) });
   }
   const [over] = await query<{ sum: string }>(
     `SELECT coalesce(sum(over_hold_nano), 0)::text AS sum

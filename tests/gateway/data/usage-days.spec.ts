@@ -283,6 +283,36 @@ it('days are counted right beside settlement, by several processes, and killed i
   expect(await spansOf(id)).toMatchObject([{ state: 'summed' }]);
 });
 
+it('sums that are wrong are made again as the check says', async () => {
+  const id = await workspaceIn('UTC');
+  const random = randomFrom(11);
+  const all = Array.from({ length: 40 }, () => drawn(id, nowMs - random(3 * dayMs), random));
+  await settle(...all);
+  await foldUsage(db.pool, nowMs);
+  const broken = [
+    'UPDATE usage_quarter_total SET calls = calls + 1',
+    'DELETE FROM usage_day_total',
+    'UPDATE usage_day_key SET latency = 0',
+    'UPDATE usage_day SET cost_nano = cost_nano + 1',
+  ];
+  for (const sql of broken) {
+    await db.pool.query(`${sql} WHERE workspace_id = $1`, [id]);
+    const found = await Promise.all(
+      quarterChecks.slice(1).map(async ({ sql, remedy }) => {
+        const { rows } = await db.pool.query<{ workspace: string }>(sql);
+        return rows.some(({ workspace }) => workspace === id) ? remedy : undefined;
+      }),
+    );
+    const remedy = /"(.*)"/.exec(found.find((text) => text !== undefined) ?? '')?.[1];
+    expect(remedy, sql).toBeDefined();
+    await db.pool.query(`${remedy} AND workspace_id = $1`, [id]);
+    await expectSame(id, 'UTC', all, 1);
+    await foldUsage(db.pool, nowMs);
+    await expectSoundDays(id);
+    await expectSame(id, 'UTC', all, 2);
+  }
+});
+
 it('a database of before has the same usage once it is migrated, and no process of before counts in it', async () => {
   const old = await createEmptyDatabase();
   await migrate(old.url, copyMigrations(beforeTotals));

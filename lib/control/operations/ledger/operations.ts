@@ -72,7 +72,13 @@ const verification = z.object({
     .nullable()
     .describe('Calls deleted by retention; they agreed with the ledger when they were deleted.'),
   amountsOfRows: z.literal('nano-dollars'),
-  checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      rows: z.array(z.unknown()),
+      remedy: z.string().optional().describe('What to do about these rows.'),
+    }),
+  ),
   setAside: z
     .array(
       z.object({
@@ -98,7 +104,10 @@ const verifyLedger = read({
   text: ({ checks, overHold, deleted, setAside, quarantined }) =>
     [
       ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
-      ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
+      ...checks.flatMap(({ name, rows, remedy }) => [
+        ...rows.map((row) => `  ${name}: ${JSON.stringify(row)}`),
+        ...(remedy ? [`  to do: ${remedy}`] : []),
+      ]),
       `charged above holds in total: ${overHold} USD`,
       ...(deleted ? [deletedLine(deleted)] : []),
       ...setAside.map(setAsideLine),
@@ -122,7 +131,7 @@ const verifyLedger = read({
         spent: formatUsd(deleted.spentNano),
       },
       amountsOfRows: 'nano-dollars' as const,
-      checks: checks.map(({ name, rows }) => ({ name, rows: [...rows] })),
+      checks: checks.map(({ rows, ...check }) => ({ ...check, rows: [...rows] })),
       setAside: journalDir === null ? [] : listSetAside(journalDir),
       quarantined: await listQuarantined(store),
     };

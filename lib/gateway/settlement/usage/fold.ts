@@ -193,13 +193,19 @@ const addTo = (table: string, by: string, source: string) => `
  * Counts quarters in the sums of their day, and in those of all keys, all in one statement: each quarter leaves
  * `usage_quarter` when it is counted, so that run again, or beside settlement, it counts each once. What a late journal
  * adds is a new quarter.
- * @param whole the day also counts the quarters that were counted before: those of a day that is summed again.
+ * @param whole the quarters that were counted before are counted too: those of a day that is summed again.
  */
 const countDay = (whole: boolean) => `
   WITH moved AS (
     DELETE ${quarters('usage_quarter')} RETURNING *
   ), counted AS (${addTo('usage_quarter_counted', place, 'moved')}
-  ), quarter_totals AS (${addTo('usage_quarter_total', 'workspace_id, quarter, model, provider', 'moved')}
+  ), quarter_totals AS (${addTo(
+    'usage_quarter_total',
+    'workspace_id, quarter, model, provider',
+    whole
+      ? `(SELECT ${place}, ${sums} FROM moved UNION ALL SELECT ${place}, ${sums} ${quarters('usage_quarter_counted')}) AS each`
+      : 'moved',
+  )}
   ), part AS MATERIALIZED (
     SELECT workspace_id, $2::timestamptz AS day, key_id, model, provider, ${summed}
     FROM (
@@ -215,6 +221,7 @@ const countDay = (whole: boolean) => `
   ON CONFLICT (workspace_id, day, key_id, model, provider) DO UPDATE SET
     until = greatest(usage_day.until, excluded.until), ${added('usage_day')}`;
 
+const ofDay = 'WHERE workspace_id = $1::uuid AND day = $2::timestamptz';
 /** The tables of sums by day. */
 const daySums = ['usage_day', 'usage_day_total', 'usage_day_key'];
 
@@ -240,13 +247,17 @@ async function sumDay(
 ): Promise<Day> {
   const day = [workspaceId, iso(startMs)];
   const found = await client.query<{ state: string; until: Date }>(
-    'SELECT state, until FROM usage_span WHERE workspace_id = $1::uuid AND day = $2::timestamptz',
+    `SELECT state, until FROM usage_span ${ofDay}`,
     day,
   );
   const [span] = found.rows;
   // All quarters that are counted already are in the day, also if the clock was set back since.
   const untilMs = Math.min(endMs, Math.max(beforeMs, span?.until.getTime() ?? 0));
   const range = [...day, iso(untilMs)];
+  if (span?.state === 'due') {
+    for (const table of daySums) await client.query(`DELETE FROM ${table} ${ofDay}`, day);
+    await client.query(`DELETE ${quarters('usage_quarter_total')}`, range);
+  }
   await client.query(countDay(span?.state !== 'summed'), range);
   const folded = fold || span?.state === 'folded';
   if (folded) {
