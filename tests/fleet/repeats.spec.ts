@@ -100,7 +100,6 @@ describe('100 repeats over three processes', () => {
       headers: { 'idempotency-key': 'one' },
       mark: 'idempotent-replayed',
     },
-    { name: 'the cache', stream: true, headers: { 'x-gateway-cache': '600' }, mark: 'x-cache' },
   ])(
     'are one call of the provider, one charge and equal answers while a process that waits is killed: $name (contract: repeats/running)',
     async ({ stream, headers }) => {
