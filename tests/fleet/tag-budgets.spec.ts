@@ -1,5 +1,5 @@
-import { Agent, request } from 'node:http';
 import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTagBudget } from '#lib/control/operations/tag-budget/operations';
@@ -111,9 +111,10 @@ it('gives each of many end users a dollar a day over three processes, one of whi
   others[1] = back;
   // What the dead process held is free again; all that is left is spent.
   await eventually(async () => {
-    const { rows } = await stack.db.pool.query('SELECT count(*)::int AS held FROM hold WHERE workspace_id = $1', [
-      id,
-    ]);
+    const { rows } = await stack.db.pool.query(
+      'SELECT count(*)::int AS held FROM hold WHERE workspace_id = $1',
+      [id],
+    );
     return rows[0]?.held;
   }, 0);
   const { rows } = await stack.db.pool.query<{ most: string; users: number; over: number; differ: number }>(
@@ -128,7 +129,13 @@ it('gives each of many end users a dollar a day over three processes, one of whi
        (count(*) FILTER (WHERE nano <> summed))::int AS differ FROM spent`,
     [id, `${limitNano + callNano}`],
   );
-  const figures = { ...rows[0], seconds, told: Object.fromEntries(told), mostRedisBytes: mostRedis, memoryKiB };
+  const figures = {
+    ...rows[0],
+    seconds,
+    told: Object.fromEntries(told),
+    mostRedisBytes: mostRedis,
+    memoryKiB,
+  };
   process.stdout.write(`end users: ${JSON.stringify(figures)}\n`);
   expect(rows[0]).toMatchObject({ users: endUsers, over: 0, differ: 0 });
   expect(BigInt(rows[0]?.most ?? 0)).toBeGreaterThan(limitNano);

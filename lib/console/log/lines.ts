@@ -1,6 +1,6 @@
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
-import type { CallDetail } from '#lib/control/operations/call/detail';
 import { tagPairsOf } from '#lib/console/show/call-rows';
+import type { CallDetail } from '#lib/control/operations/call/detail';
 import { isoInZone } from '#lib/core/charts/zone';
 
 /** Columns of a file of calls; their names and order must not change. */

@@ -78,7 +78,9 @@ describe('what calls were for (contract: tags/log)', () => {
     expect(await found({ endUser: 'u2' })).toEqual([other.id]);
     expect(await found({ tag: '@end-user' })).toEqual([]);
     const elsewhere = await open();
-    expect((await operate(stack.db, listCalls, { workspace: elsewhere.slug, endUser: 'u2' })).data).toEqual([]);
+    expect((await operate(stack.db, listCalls, { workspace: elsewhere.slug, endUser: 'u2' })).data).toEqual(
+      [],
+    );
   });
 
   it('is neither read nor checked while it is off, and the header never reaches a provider', async () => {

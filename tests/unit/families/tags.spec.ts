@@ -26,7 +26,12 @@ describe('whom a request is for (contract: tags/sources)', () => {
     ['messages', { user: 'u1' }, undefined, {}],
     ['embeddings', { user: 'u1' }, 'a=b', { a: 'b' }],
     ['chat', { metadata: { feature: 'chat', n: '1' } }, undefined, { feature: 'chat', n: '1' }],
-    ['chat', { metadata: { feature: 'x' } }, 'feature=search, tenant=acme', { feature: 'search', tenant: 'acme' }],
+    [
+      'chat',
+      { metadata: { feature: 'x' } },
+      'feature=search, tenant=acme',
+      { feature: 'search', tenant: 'acme' },
+    ],
     ['chat', { metadata: { 'a b': 'x', '': 'y', c: '' } }, ' ', {}],
     ['chat', {}, 'name=caf\u00c3\u00a9', { name: 'café' }],
     ['chat', {}, 'query=a=b', { query: 'a=b' }],
@@ -67,7 +72,12 @@ describe('bounds of tags (contract: tags/bounds)', () => {
     ['chat', { user: 'x'.repeat(257) }, undefined, 'at most 256 characters'],
     ['messages', { metadata: { user_id: {} } }, undefined, '"metadata.user_id"'],
     ['chat', { metadata: { a: 7 } }, undefined, '"metadata.a", which is recorded as a tag, must be a string'],
-    ['chat', { metadata: { z: '1' } }, Array.from({ length: 16 }, (_, n) => `t${n}=1`).join(), 'at most 16 tags'],
+    [
+      'chat',
+      { metadata: { z: '1' } },
+      Array.from({ length: 16 }, (_, n) => `t${n}=1`).join(),
+      'at most 16 tags',
+    ],
     ['chat', { metadata: { a: 'x'.repeat(70_000) } }, undefined, 'over 64 KiB'],
   ] as const)('%s %j with the header %s is refused', (family, body, header, message) => {
     expect(read(family, body, header)).toContain(message);
@@ -81,7 +91,13 @@ describe('the budgets of a call (contract: tags/budgets)', () => {
     limits: { rpm, tpm: null, concurrency: null },
   });
   const budgets = new Map([
-    [endUserName, new Map([['', budget(1)], ['vip', budget(2)]])],
+    [
+      endUserName,
+      new Map([
+        ['', budget(1)],
+        ['vip', budget(2)],
+      ]),
+    ],
     ['feature', new Map([['search', budget(3)]])],
   ]);
   const rpmOf = (tags: Record<string, string>) =>
@@ -92,7 +108,10 @@ describe('the budgets of a call (contract: tags/budgets)', () => {
     ).map(({ name, limits }) => [name, limits.rpm]);
 
   it('are the exception for a value, else the default of its name, the end user first', () => {
-    expect(rpmOf({ feature: 'search', [endUserName]: 'vip' })).toEqual([[endUserName, 2], ['feature', 3]]);
+    expect(rpmOf({ feature: 'search', [endUserName]: 'vip' })).toEqual([
+      [endUserName, 2],
+      ['feature', 3],
+    ]);
     expect(rpmOf({ feature: 'chat', [endUserName]: 'u1' })).toEqual([[endUserName, 1]]);
     expect(rpmOf({ other: 'x' })).toEqual([]);
   });

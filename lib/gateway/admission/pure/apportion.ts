@@ -125,7 +125,9 @@ export function apportion(
     const holds = request.holds.filter((hold) => hold.keyId === state.subjectId);
     if (funds) caps.set(state.subjectId, open(funds, state, owners, holds));
   }
-  const bounded = new Map([...(workspace.tags ?? [])].map(([id, one]) => [id, openTag(one, workspace)] as const));
+  const bounded = new Map(
+    [...(workspace.tags ?? [])].map(([id, one]) => [id, openTag(one, workspace)] as const),
+  );
   const recalls = new Map<string, LeaseRef>();
   const answers = request.holds.map((hold): HoldAnswer => {
     const cap = hold.capped ? caps.get(hold.keyId) : undefined;

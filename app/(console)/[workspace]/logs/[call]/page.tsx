@@ -5,10 +5,10 @@ import { AttemptTimeline } from '#components/logs/attempt-timeline';
 import { CallContent } from '#components/logs/call-content';
 import { CallFacts } from '#components/logs/call-facts';
 import { CallFeedback } from '#components/logs/call-feedback';
-import { ForWhom } from '#components/logs/for-whom';
 import { CallHead } from '#components/logs/call-head';
 import { CostLines } from '#components/logs/cost-lines';
 import { Figures } from '#components/logs/figures';
+import { ForWhom } from '#components/logs/for-whom';
 import { JobState } from '#components/logs/job-state';
 import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
@@ -22,9 +22,9 @@ import {
   callRowOf,
   costRowsOf,
   feedbackRowOf,
-  tagPairsOf,
   figuresOf,
   jobRowOf,
+  tagPairsOf,
   usageSourceOf,
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
