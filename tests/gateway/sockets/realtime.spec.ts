@@ -62,7 +62,9 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       ['realtime.create', 200],
       ['realtime.create', 200],
     ]);
-    expect(record(record(client.ofType('response.done')[1]?.response).usage).output_tokens).toBeGreaterThan(0);
+    expect(record(record(client.ofType('response.done')[1]?.response).usage).output_tokens).toBeGreaterThan(
+      0,
+    );
   });
 
   /** They take no address without TLS. */
@@ -90,7 +92,11 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
 
     it('talk through the gateway over their own WebSocket and over that of a browser', async () => {
       const own = await ownKey();
-      const sdk = new OpenAI({ baseURL: `https://localhost:${port}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
+      const sdk = new OpenAI({
+        baseURL: `https://localhost:${port}/v1`,
+        apiKey: own.key,
+        dangerouslyAllowBrowser: true,
+      });
       for (const make of [
         () => new OpenAIRealtimeWS({ model: 'sandbox/talker' }, sdk),
         () => new OpenAIRealtimeWebSocket({ model: 'sandbox/talker' }, sdk),
@@ -194,7 +200,11 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       const own = await ownKey({}, { maxOutputTokens: 20 });
       const client = await open(own.key);
       await client.await('session.created');
-      client.send({ type: 'session.update', event_id: 'mine', session: { type: 'realtime', max_output_tokens: 21 } });
+      client.send({
+        type: 'session.update',
+        event_id: 'mine',
+        session: { type: 'realtime', max_output_tokens: 21 },
+      });
       expect(record((await client.await('error')).error)).toMatchObject({
         code: 'max_output_tokens_exceeded',
         event_id: 'mine',
@@ -313,9 +323,14 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       const racing = await Promise.all(Array.from({ length: 20 }, () => open(own.key)));
       await Promise.all(racing.map((client) => client.await('session.created')));
       for (const client of racing)
-        client.ask({ directive: 'pace/20/20', response: { max_output_tokens: 100, output_modalities: ['audio'] } });
+        client.ask({
+          directive: 'pace/20/20',
+          response: { max_output_tokens: 100, output_modalities: ['audio'] },
+        });
       const ends = await Promise.all(
-        racing.map((client) => client.until(() => client.ofType('response.done')[0] ?? client.ofType('error')[0])),
+        racing.map((client) =>
+          client.until(() => client.ofType('response.done')[0] ?? client.ofType('error')[0]),
+        ),
       );
       const done = ends.filter(({ type }) => type === 'response.done');
       expect(done.length).toBeGreaterThan(0);
@@ -353,7 +368,8 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       client.ask({ directive: `echo?lie=${lie}` });
       await client.await('response.done', 2);
       await eventually(() => callsOf(stack, own.id), 1);
-      const [honest] = lie === 'unknown' ? client.ofType('response.done').slice(1) : client.ofType('response.done');
+      const [honest] =
+        lie === 'unknown' ? client.ofType('response.done').slice(1) : client.ofType('response.done');
       expect((await rowsOf(own.id)).map(costOf)).toEqual([honest && fairTalkNano(honest)]);
     });
 
@@ -363,7 +379,9 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       await client.await('session.created');
       client.ask({ directive: 'pace/20/20' });
       client.send({ type: 'response.create' });
-      expect(record((await client.await('error')).error).code).toBe('conversation_already_has_active_response');
+      expect(record((await client.await('error')).error).code).toBe(
+        'conversation_already_has_active_response',
+      );
       await client.await('response.done');
       await eventually(() => callsOf(stack, own.id), 2);
       expect((await rowsOf(own.id)).filter(({ cost }) => cost !== '0')).toHaveLength(1);
@@ -439,7 +457,10 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       const client = await open((await ownKey()).key);
       await client.await('session.created');
       client.socket.pause();
-      client.ask({ response: { output_modalities: ['audio'], max_output_tokens: 4000 }, directive: 'fault/endless' });
+      client.ask({
+        response: { output_modalities: ['audio'], max_output_tokens: 4000 },
+        directive: 'fault/endless',
+      });
       await new Promise((resolve) => setTimeout(resolve, 300));
       client.socket.resume();
       await client.await('response.done');

@@ -42,7 +42,8 @@ export function serveRealtime(server: Server, { truth, key, paceMs }: Settings):
     };
     truth.begin(seen);
     socket.on('error', () => socket.destroy());
-    const fault = url.pathname === '/v1/realtime' ? faultOf(request, model, key) : new ProviderFault(404, 'Invalid URL');
+    const fault =
+      url.pathname === '/v1/realtime' ? faultOf(request, model, key) : new ProviderFault(404, 'Invalid URL');
     if (fault) return refuse(socket, fault);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const charged = (response: ChargedResponse) =>

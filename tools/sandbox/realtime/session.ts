@@ -79,7 +79,10 @@ export class Session {
         return this.#update(event);
       case 'conversation.item.create':
         this.#conversation.add(event.item);
-        return this.#send({ type: 'conversation.item.added', item: { id: newId('item'), ...record(event.item) } });
+        return this.#send({
+          type: 'conversation.item.added',
+          item: { id: newId('item'), ...record(event.item) },
+        });
       case 'input_audio_buffer.append':
         return this.#hear(event);
       case 'input_audio_buffer.commit':
@@ -88,7 +91,8 @@ export class Session {
         return this.#create(event);
       case 'response.cancel':
         if (this.#running) this.#running.cancelled = true;
-        else this.#error(event, 'response_cancel_not_active', 'Cancellation failed: no active response found');
+        else
+          this.#error(event, 'response_cancel_not_active', 'Cancellation failed: no active response found');
         return;
       case 'input_audio_buffer.clear':
         this.#heardBytes = 0;
@@ -106,7 +110,8 @@ export class Session {
     const given = record(event.session);
     const most = given.max_output_tokens;
     if (most !== undefined && most !== 'inf' && !(typeof most === 'number' && most >= 1)) {
-      return this.#error(event, 'invalid_value', "Invalid value for 'session.max_output_tokens'.");
+      this.#error(event, 'invalid_value', "Invalid value for 'session.max_output_tokens'.");
+      return;
     }
     this.#session = merged(this.#session, given);
     this.#send({ type: 'session.updated', session: this.#session });
@@ -176,7 +181,12 @@ export class Session {
     const running = { id: newId('resp'), cancelled: false };
     this.#running = running;
     const lie = name.params.get('lie');
-    if (lie === 'unknown') this.#done({ id: newId('resp'), status: 'completed', usage: { total_tokens: 9, input_tokens: 4, output_tokens: 5 } });
+    if (lie === 'unknown')
+      this.#done({
+        id: newId('resp'),
+        status: 'completed',
+        usage: { total_tokens: 9, input_tokens: 4, output_tokens: 5 },
+      });
     this.#send({ type: 'response.created', response: this.#response(running.id, 'in_progress') });
     void this.#speak(running, {
       behaviour,
@@ -190,7 +200,14 @@ export class Session {
 
   async #speak(
     running: Running,
-    { behaviour, words, limit, audio, read, twice }: {
+    {
+      behaviour,
+      words,
+      limit,
+      audio,
+      read,
+      twice,
+    }: {
       readonly behaviour: Behaviour;
       readonly words: string;
       readonly limit: unknown;
@@ -264,7 +281,10 @@ export class Session {
   }
 
   #error({ event_id = null }: Json, code: string, message: string): void {
-    this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, param: null, event_id } });
+    this.#send({
+      type: 'error',
+      error: { type: 'invalid_request_error', code, message, param: null, event_id },
+    });
   }
 
   #send(event: Json): void {
