@@ -92,15 +92,19 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
 
     it('talk through the gateway over their own WebSocket and over that of a browser', async () => {
       const own = await ownKey();
-      const sdk = new OpenAI({ baseURL: `https://localhost:${port}/v1`, apiKey: own.key, dangerouslyAllowBrowser: true });
-      for (const talk of [
-        new OpenAIRealtimeWS({ model: 'sandbox/talker' }, sdk),
-        new OpenAIRealtimeWebSocket({ model: 'sandbox/talker' }, sdk),
+      const sdk = new OpenAI({
+        baseURL: `https://localhost:${port}/v1`,
+        apiKey: own.key,
+        dangerouslyAllowBrowser: true,
+      });
+      for (const make of [
+        () => new OpenAIRealtimeWS({ model: 'sandbox/talker' }, sdk),
+        () => new OpenAIRealtimeWebSocket({ model: 'sandbox/talker' }, sdk),
       ]) {
+        const talk = make();
         const text = await new Promise<string>((resolve, reject) => {
           let said = '';
           talk.on('error', reject);
-          talk.on('event', ({ type }) => console.log('EVENT', type));
           talk.on('session.created', () => {
             talk.send({
               type: 'conversation.item.create',

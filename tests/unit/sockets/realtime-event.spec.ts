@@ -19,7 +19,9 @@ function asked(event: string) {
 function edited(event: string, limit: number | null): unknown {
   const ask = asked(event);
   if ('code' in ask) throw new Error(ask.message);
-  return JSON.parse(Buffer.from(applyEdits(ask.scan.body, realtime.edits(ask, makeOffer({}), limit))).toString());
+  return JSON.parse(
+    Buffer.from(applyEdits(ask.scan.body, realtime.edits(ask, makeOffer({}), limit))).toString(),
+  );
 }
 
 describe('the limit of output tokens in an event (contract: realtime/budget)', () => {
@@ -42,8 +44,14 @@ describe('the limit of output tokens in an event (contract: realtime/budget)', (
     ['{"type":"response.create"}', { response: { max_output_tokens: 5 } }],
     ['{"type":"response.create","response":null}', { response: { max_output_tokens: 5 } }],
     ['{"type":"response.create","response":{}}', { response: { max_output_tokens: 5 } }],
-    ['{"type":"response.create","response":{"max_output_tokens":null}}', { response: { max_output_tokens: 5 } }],
-    ['{"type":"response.create","response":{"max_output_tokens":"inf"}}', { response: { max_output_tokens: 5 } }],
+    [
+      '{"type":"response.create","response":{"max_output_tokens":null}}',
+      { response: { max_output_tokens: 5 } },
+    ],
+    [
+      '{"type":"response.create","response":{"max_output_tokens":"inf"}}',
+      { response: { max_output_tokens: 5 } },
+    ],
     [
       '{"type":"session.update","session":{"voice":"a","max_response_output_tokens":"inf"}}',
       { session: { voice: 'a', max_response_output_tokens: 5 } },
@@ -100,7 +108,8 @@ describe('the usage of a response (contract: realtime/charge)', () => {
   });
 
   it('of a transcript is that of another model, by tokens or by its length', () => {
-    const [told] = usageOfTranscript({ usage: { type: 'duration', seconds: 1.5 } }, 'whisper-1')?.nested ?? [];
+    const [told] =
+      usageOfTranscript({ usage: { type: 'duration', seconds: 1.5 } }, 'whisper-1')?.nested ?? [];
     expect(told).toMatchObject({ upstreamModel: 'whisper-1', usage: { audioMs: 1_500, input: 0 } });
     expect(usageOfTranscript({}, 'whisper-1')).toBeNull();
   });
@@ -121,14 +130,15 @@ describe('what a session says of itself (contract: realtime/voice-detection)', (
 
 describe('the protocols of a browser (contract: realtime/handshake)', () => {
   it('are read as headers, and what is left of them is not a secret', () => {
-    const told = 'realtime, openai-insecure-api-key.mg_secret, openai-organization.o, openai-beta.realtime-v1';
+    const told =
+      'realtime, openai-insecure-api-key.mg_secret, openai-organization.o, openai-beta.realtime-v1';
     expect(protocolHeaders({}, { 'sec-websocket-protocol': told })).toEqual({
       authorization: 'Bearer mg_secret',
       'openai-beta': 'realtime=v1',
       'sec-websocket-protocol': 'realtime',
     });
-    expect(protocolHeaders({ authorization: 'Bearer x' }, { 'sec-websocket-protocol': told }).authorization).toBe(
-      'Bearer x',
-    );
+    expect(
+      protocolHeaders({ authorization: 'Bearer x' }, { 'sec-websocket-protocol': told }).authorization,
+    ).toBe('Bearer x');
   });
 });

@@ -110,7 +110,8 @@ export class Session {
     const given = record(event.session);
     const most = given.max_output_tokens;
     if (most !== undefined && most !== 'inf' && !(typeof most === 'number' && most >= 1)) {
-      return this.#error(event, 'invalid_value', "Invalid value for 'session.max_output_tokens'.");
+      this.#error(event, 'invalid_value', "Invalid value for 'session.max_output_tokens'.");
+      return;
     }
     this.#session = merged(this.#session, given);
     this.#send({ type: 'session.updated', session: this.#session });
