@@ -96,7 +96,10 @@ export class Recorder {
     if (operation.steps === 'generate' && outcome.charge.usageSource === 'reported')
       adjustments?.reported(id);
     if (ask.job && !outcome.jobOpened) {
-      this.#runtime.report(new Error('the answer of the provider has no job id, so the job is not tracked'), id);
+      this.#runtime.report(
+        new Error('the answer of the provider has no job id, so the job is not tracked'),
+        id,
+      );
     }
     try {
       if (resource && operation.resourceEffect) {
