@@ -78,7 +78,7 @@ interface Named {
 }
 
 /** Charges update the row, which `FOR KEY SHARE` allows; `FOR UPDATE` waits for all others. */
-const locks = { shared: 'FOR KEY SHARE', alone: 'FOR UPDATE' } as const;
+const locks = { shared: 'FOR KEY SHARE', exclusive: 'FOR UPDATE' } as const;
 
 /**
  * By its id, its slug or a former slug: links with a former slug still work, and
