@@ -14,9 +14,9 @@ const mostRows = 1_000;
 const mostNames = 200;
 
 const figures = z.object({
-  calls: z.int(),
+  calls: z.int().describe('Number of calls.'),
   refused: z.int().describe('Calls that were refused before any attempt.'),
-  errors: z.int(),
+  errors: z.int().describe('Answers of 400 and above, and broken calls.'),
   inputTokens: z.int().describe('Tokens of input, cached ones included.'),
   outputTokens: z.int().describe('Tokens of output, reasoning included.'),
   cost: z.string().describe('Dollars as a decimal string.'),
