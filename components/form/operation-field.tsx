@@ -52,7 +52,7 @@ export function OperationField({ field, models, value, initial, onChange, error 
   if (kind === 'choice') {
     const options = choices.map((choice) => ({ value: choice, label: choiceName(field, choice) }));
     return (
-      <div className="grid gap-1.5">
+      <div className="grid content-start gap-1.5">
         <span className={labelStyle}>{label}</span>
         <NativeSelect
           label={label}

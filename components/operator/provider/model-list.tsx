@@ -33,7 +33,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
       <tbody>
         {models.map(({ model, upstreamModel, price, families, withdrawn, why }) => (
           <Row key={model}>
-            <Cell place="title" className="min-w-56">
+            <Cell place="title" className="min-w-48">
               <Link
                 href={modelHref('/operator/models', model)}
                 prefetch={false}
@@ -42,13 +42,13 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
                 {model}
               </Link>
             </Cell>
-            <Cell label="At the provider" className="min-w-40 font-mono text-xs [overflow-wrap:anywhere]">
+            <Cell label="At the provider" className="min-w-32 font-mono text-xs [overflow-wrap:anywhere]">
               {upstreamModel}
             </Cell>
-            <Cell label="Price" className="min-w-36">
+            <Cell label="Price" className="min-w-28">
               {price === '0 in, 0 out' ? 'Free' : (price ?? 'None')}
             </Cell>
-            <Cell label="Protocols" className="min-w-56">
+            <Cell label="Protocols" className="min-w-40">
               {families.map(showFamily).join(', ')}
             </Cell>
             <Cell place="state">
