@@ -154,5 +154,5 @@ const LONGEST_SHOWN = 64;
  */
 export function atRequest(index: number, customId: string | null, refused: Refusal): Refusal {
   const shown = customId === null ? '' : ` (custom_id ${JSON.stringify(customId.slice(0, LONGEST_SHOWN))})`;
-  return { ...refused, message: `requests[${index}]${shown}: ${refused.message}` };
+  return { ...refused, message: `"requests[${index}]"${shown}: ${refused.message}` };
 }

@@ -197,36 +197,36 @@ describe('batches of messages (contract: batches/messages)', () => {
         () => ({
           requests: [...requestsOf(50), { custom_id: 'odd', params: paramsOf({ max_tokens: 'many' }) }],
         }),
-        /^requests\[50\] \(custom_id "odd"\): Field "max_tokens"/,
+        /^"requests\[50\]" \(custom_id "odd"\): Field "max_tokens"/,
       ],
       [
         'one without params, by its place',
         () => ({ requests: [...requestsOf(1), { custom_id: 'b' }] }),
-        /^requests\[1\] \(custom_id "b"\): Field "params"/,
+        /^"requests\[1\]" \(custom_id "b"\): Field "params"/,
       ],
       [
         'an unknown model',
         () => ({ requests: requestsOf(1, { model: 'nobody/none' }) }),
-        /^requests\[0\] \(custom_id "one-0"\): Model "nobody\/none" is unknown/,
+        /^"requests\[0\]" \(custom_id "one-0"\): Model "nobody\/none" is unknown/,
       ],
       [
         'a second model',
         () => ({
           requests: [...requestsOf(1), { custom_id: 'b', params: paramsOf({ model: 'sandbox/mini' }) }],
         }),
-        /^requests\[1\] .*must name one model/,
+        /^"requests\[1\]" .*must name one model/,
       ],
       [
         'a custom id twice',
         () => ({ requests: [...requestsOf(1), ...requestsOf(1)] }),
-        /^requests\[1\] .*same "custom_id"/,
+        /^"requests\[1\]" .*same "custom_id"/,
       ],
-      ['a stream', () => ({ requests: requestsOf(1, { stream: true }) }), /^requests\[0\] .*"stream"/],
-      ['a speed', () => ({ requests: requestsOf(1, { speed: 'fast' }) }), /^requests\[0\] .*"speed"/],
+      ['a stream', () => ({ requests: requestsOf(1, { stream: true }) }), /^"requests\[0\]" .*"stream"/],
+      ['a speed', () => ({ requests: requestsOf(1, { speed: 'fast' }) }), /^"requests\[0\]" .*"speed"/],
       [
         'a file that the workspace does not have',
         () => ({ requests: requestsOf(1, { messages: [withFile('file_nothing')] }) }),
-        /^requests\[0\] .*no file/,
+        /^"requests\[0\]" .*no file/,
       ],
       [
         'a model without a price for batches',

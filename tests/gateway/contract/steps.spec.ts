@@ -213,7 +213,9 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   async function messageFileOf(key: string): Promise<string> {
     const [body, headers] = formWith({ file: 'Some text' });
     const sent = { ...headers, ...bearer(key), 'anthropic-version': '2023-06-01' };
-    return String(jsonOf(await ask(stack.url, 'POST', '/v1/files', sent, body)).id);
+    const answer = await ask(stack.url, 'POST', '/v1/files', sent, body);
+    expect(answer.status, answer.body.toString()).toBe(200);
+    return String(jsonOf(answer).id);
   }
 
   /** One that is charged: before that, its results cannot be deleted. */

@@ -121,12 +121,15 @@ it('a request of a batch is read where its params are, and refused by its place 
   });
   expect(request.ask).toMatchObject({ model: 'm', budget: 3 });
   for (const [text, message] of [
-    ['[]', /^requests\[4\]: /],
-    ['{"params":{}}', /^requests\[4\]: Field "custom_id"/],
-    ['{"custom_id":"","params":{}}', /^requests\[4\]: Field "custom_id"/],
-    ['{"custom_id":"a","custom_id":"b","params":{}}', /^requests\[4\]: /],
-    ['{"custom_id":"a","params":[]}', /^requests\[4\] \(custom_id "a"\): Field "params"/],
-    ['{"custom_id":"a","params":{"model":"m","stream":true}}', /^requests\[4\] \(custom_id "a"\): .*stream/],
+    ['[]', /^"requests\[4\]": /],
+    ['{"params":{}}', /^"requests\[4\]": Field "custom_id"/],
+    ['{"custom_id":"","params":{}}', /^"requests\[4\]": Field "custom_id"/],
+    ['{"custom_id":"a","custom_id":"b","params":{}}', /^"requests\[4\]": /],
+    ['{"custom_id":"a","params":[]}', /^"requests\[4\]" \(custom_id "a"\): Field "params"/],
+    [
+      '{"custom_id":"a","params":{"model":"m","stream":true}}',
+      /^"requests\[4\]" \(custom_id "a"\): .*stream/,
+    ],
   ] as const) {
     expect(readRequest(Buffer.from(text), 4)).toMatchObject({
       code: 'invalid_body',
