@@ -256,7 +256,10 @@ async function orRefuse<Found>(
   try {
     return await find(call);
   } catch (error) {
-    return refused(runtime, call, new LiveReply(reply), error);
+    return await refused(runtime, call, new LiveReply(reply), error);
+  } finally {
+    // The session has the event itself.
+    arrival.body.free();
   }
 }
 
