@@ -1,5 +1,5 @@
 /** The most that is kept of an answer, bytes (contract: repeats/bounds). */
-export const MOST_ANSWER = 4_194_304;
+const MOST_ANSWER = 4_194_304;
 
 /** Memory for copies. */
 export interface CopyRoom {

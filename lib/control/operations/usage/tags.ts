@@ -36,7 +36,6 @@ const tagUsage = z.object({
     .nullable()
     .describe('All others together; null: there are no others.'),
 });
-export type TagUsage = z.output<typeof tagUsage>;
 
 /** Usage by the values of a tag, or by end user (contract: tags/usage). */
 export const usageByTag = read({

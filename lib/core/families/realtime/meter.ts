@@ -14,7 +14,7 @@ const G711_BYTES = 8_000;
 const BYTES_PER_TOKEN = 4;
 
 /** @param format as a session names it; absent: PCM. @returns bytes a second. */
-export function bytesPerSecond(format: string | null): number {
+function bytesPerSecond(format: string | null): number {
   return format !== null && /g711|pcmu|pcma/.test(format) ? G711_BYTES : PCM_BYTES;
 }
 
