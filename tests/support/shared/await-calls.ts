@@ -16,7 +16,7 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-type Found = Call & CallNames & { readonly more: boolean };
+type Found = Call & Omit<CallNames, 'pricesSince'> & { readonly more: boolean };
 
 const columns = Object.keys(Prisma.CallScalarFieldEnum).map((name) => {
   const column = `c.${columnOf(name)}`;
@@ -87,7 +87,10 @@ export function awaitCalls(db: Db): (id: string) => Promise<CallDetail> {
  * The call as `call.show` returns it; if it has a job or a corrected charge, the operation itself reads them.
  */
 async function detailOf(db: Db, { more, ...call }: Found): Promise<CallDetail> {
-  const shown = more ? await findCall(db, call.id) : callDetail(call, null, null, call);
+  // Without the dates of prices, which would take another statement.
+  const shown = more
+    ? await findCall(db, call.id)
+    : callDetail(call, null, null, { ...call, pricesSince: new Map() });
   if (shown) return shown;
   throw new Error(`call ${call.id} has left the log`);
 }

@@ -69,6 +69,7 @@ const wanted: Readonly<Record<string, Record<string, unknown>>> = {
   'workspace.set': { name: 'Renamed', rpm: 5, credit: '11' },
   'member.set': { role: 'viewer' },
   'alert.set': { limit: false },
+  'tag-budget.set': { rpm: 5 },
   'provider.set': { name: 'Renamed' },
   'catalogue.apply': { files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"3"') }] },
   'catalogue.take-over': {
@@ -84,6 +85,7 @@ const announced: Readonly<Record<string, string>> = {
   policy: 'policy',
   catalogue: 'catalogue',
   credit: 'workspace',
+  'tag-budget': 'workspace',
 };
 
 /** An operation that changes something, its answer, and every text in both that is a secret. */
