@@ -1,6 +1,5 @@
 import { namedQuestion } from '#lib/console/usage/address';
 import { listCalledModels, listCalls } from '#lib/control/operations/call/operations';
-import { modelPerformance } from '#lib/control/operations/catalogue/performance';
 import { listKeyMakers, listKeyNames, listKeys, showKey } from '#lib/control/operations/key/operations';
 import { showKeyUse } from '#lib/control/operations/key/use';
 import { listLedger, listMonths, showStatement } from '#lib/control/operations/ledger/operations';
@@ -95,9 +94,6 @@ export function pagesOf(host: ControlHost, { slug, keys, members }: Tenant, unti
     page('statement of the month', () => [
       ask(host, showStatement, { ...of, input: { month: span.from.slice(0, 7) } }),
       ask(host, listMonths, { ...of, input: {} }),
-    ]),
-    page('performance of a model', () => [
-      ask(host, modelPerformance, { ...of, input: { model: 'openai/gpt-4.1' } }),
     ]),
     ...splits.map((by) => usage(`by ${by}`, { by })),
     usage('by key, without durations', { by: 'key', durations: false }),
