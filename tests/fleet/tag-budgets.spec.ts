@@ -66,7 +66,7 @@ function send(url: string, key: string, user: string): Promise<string> {
 
 it('gives each of many end users a dollar a day over three processes, one of which is killed: none is over by more than one call (contract: tags/spend)', async () => {
   await stack.db.pool.query(
-    `UPDATE price_version SET price = price || '{"output": "1000"}'::jsonb WHERE offer_id IN (SELECT id FROM offer WHERE model_id = 'sandbox/echo')`,
+    `UPDATE price_version SET price = jsonb_set(price, '{base,output}', '"1000000000000"') WHERE offer_id IN (SELECT id FROM offer WHERE model_id = 'sandbox/echo')`,
   );
   const client = await stack.db.pool.connect();
   await client.query('BEGIN');

@@ -17,11 +17,15 @@ beforeAll(async () => {
     await database.drop();
   };
 });
-afterAll(() => close());
+afterAll(() => {
+  for (const answers of opened) answers.stop();
+  return close();
+});
+const opened: KeptAnswers[] = [];
 
 const sealingKey = randomBytes(32);
-const open = (bounds?: { answers: number; bytes: number }) =>
-  new KeptAnswers({
+function open(bounds?: { answers: number; bytes: number }): KeptAnswers {
+  const answers = new KeptAnswers({
     pool: db.pool,
     sealingKey,
     secret: 'pepper',
@@ -31,6 +35,9 @@ const open = (bounds?: { answers: number; bytes: number }) =>
       throw error;
     },
   });
+  opened.push(answers);
+  return answers;
+}
 
 const wantedBy = (more: Partial<Wanted> = {}): Wanted => ({
   name: randomBytes(32),

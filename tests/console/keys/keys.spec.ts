@@ -45,7 +45,7 @@ test('limits are checked at their fields, and shown in the list', async ({ page,
   await form.getByRole('button', { name: 'Create key' }).click();
   await expect(form.getByText('A name is required.')).toBeVisible();
   await form.getByLabel('Name', { exact: true }).fill('limited');
-  await form.getByText('Spend caps, rate limits and content').click();
+  await form.getByText('Spend caps, rate limits, content and repeats').click();
   await form.getByLabel('Per day').fill('0');
   await form.getByRole('button', { name: 'Create key' }).click();
   await expect(form.getByText('A cap must be more than 0 dollars')).toBeVisible();

@@ -95,7 +95,7 @@ test('every page of the documentation is public and links to the next', async ({
     await next.click();
     await expect(page.getByRole('heading', { level: 1, name: title, exact: true })).toBeVisible();
   }
-  expect(visited.size).toBe(21);
+  expect(visited.size).toBe(22);
   await page.goto('/docs/management-api');
   await expect(page.getByText('/api/v1/workspaces/{workspace}/keys', { exact: true }).first()).toBeVisible();
   await page.goto('/docs/errors#insufficient_balance');

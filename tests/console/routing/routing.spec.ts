@@ -91,7 +91,7 @@ test('a pasted request is explained with the draft, which survives a reload, and
       'POST /v1/messages\n\n{"model":"sandbox/echo","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}',
     );
   await panel.getByRole('button', { name: 'Explain' }).click();
-  await expect(panel).toContainText('in the messages family');
+  await expect(panel).toContainText('sandbox/echo as Messages');
   await add(page, 'Add a fallback model', 'sandbox/only-chat');
   const candidates = panel.getByRole('list', { name: 'Candidates' });
   await expect(candidates).toContainText('sandbox/only-chatTranslated to chat');

@@ -50,7 +50,7 @@ describe.skipIf(exchanges.length === 0)('recorded traffic', () => {
     await expectBalancedBooks(stack).finally(() => Promise.all([stack.close(), provider.close()]));
     // One answer creates what cannot be followed, which operators are told.
     expect(faultsIn(stack.log())).toEqual([
-      expect.stringContaining('an answer that should show a job shows none'),
+      expect.stringContaining('the answer of the provider has no job id'),
     ]);
   });
 

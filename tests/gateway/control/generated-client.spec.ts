@@ -57,7 +57,10 @@ it('a client made of the served document makes a key, calls with it, and reads k
   expect(call.status).toBe(200);
   const requestId = call.headers.get('x-request-id') ?? '';
   const logged = await stack.call(requestId);
-  expect(await client.CallService.callShow({ workspace, id: requestId })).toEqual(logged);
+  expect(await client.CallService.callShow({ workspace, id: requestId })).toEqual({
+    ...logged,
+    priceSince: expect.any(String),
+  });
   const failed = await client.CallService.callList({ workspace, key: made.id, status: '4xx' });
   expect(failed).toEqual({ data: [], next: null });
   const rows = [{ key: made.id, name: 'web', calls: 1, cost: logged.cost }];
