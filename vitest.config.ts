@@ -28,7 +28,7 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 300_000,
           // They wait as much as they work: for rows of the log, for pauses of providers.
-          maxWorkers: 5,
+          maxWorkers: 4,
           // Modules are loaded once a worker, which is a third of what a file's tests take. A file leaves nothing behind
           // in them: one that stands in for modules loads its own (vi.resetModules).
           isolate: false,
