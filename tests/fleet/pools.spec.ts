@@ -145,9 +145,11 @@ describe('ten credentials over four processes, of which three are limited, one i
   it('a credential’s own limit holds over all processes, and no client sees it (contract: limits/credentials)', () => {
     const times = arrived.filter(({ name }) => name === 'own').map(({ atMono }) => atMono);
     expect(times.length).toBeGreaterThanOrEqual(ownRpm / 2);
+    // On a busy machine, the store may be too late for one process, which then admits its share on top (contract: limits/store-away).
+    const most = ownRpm + ownRpm / clients.length;
     // A minute by the store's clock, less what a request may be late here.
     for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + 59_000).length).toBeLessThanOrEqual(ownRpm);
+      expect(times.filter((at) => at >= from && at < from + 59_000).length).toBeLessThanOrEqual(most);
   });
 
   it('if all are at their limits, the answer is 429 with Retry-After, and no provider is called', async () => {
