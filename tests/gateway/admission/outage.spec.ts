@@ -1,3 +1,4 @@
+import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
@@ -18,10 +19,15 @@ const HOLD = 1_000_000n;
 const outage = { forMs: 600_000, boundNano: 1_000_000_000n };
 
 let database: TestDatabase;
+let direct: Pool;
 beforeAll(async () => {
   database = await createDatabase();
+  direct = new Pool({ connectionString: database.url, max: 1 });
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await direct.end();
+  await database.drop();
+});
 
 /** A process whose database can be taken away, on a clock that the test moves. */
 interface Apart {
@@ -74,6 +80,9 @@ afterEach(async () => {
     await node.stop();
     await proxy.close();
   }
+  // What it still did meanwhile, such as a heartbeat on its way, must not count in the next test either.
+  await direct.query('DELETE FROM hold');
+  await direct.query('DELETE FROM owner');
 });
 
 async function start(count = 1, limits = outage): Promise<Apart[]> {
