@@ -46,7 +46,7 @@ export function KeyCreation({ children }: { children: ReactNode }) {
       {children}
       {wanted ? (
         <Suspense fallback={null}>
-          <CreateDialog open={open} onOpenChange={(next) => void ask(next ? 'key' : null)} button={button} />
+          <CreateDialog open={open} onOpenChange={(next) => ask(next ? 'key' : null)} button={button} />
         </Suspense>
       ) : null}
     </CreationContext>

@@ -9,7 +9,8 @@ import { Dialog } from '#components/ui/dialog';
 
 interface CreateDialogProps {
   open: boolean;
-  onOpenChange(open: boolean): void;
+  /** Settles when the address says so. */
+  onOpenChange(open: boolean): Promise<unknown>;
   /** Gets the focus back. */
   button: RefObject<HTMLButtonElement | null>;
 }
@@ -24,7 +25,7 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
       {/* The query parameter that opens the form is removed shortly after the secret appears. */}
       <Dialog
         open={open && created === null}
-        onOpenChange={onOpenChange}
+        onOpenChange={(next) => void onOpenChange(next)}
         finalFocus={created ? false : button}
         title="Create an API key"
         description="The key works within 2 seconds."
@@ -34,11 +35,12 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
           models={models}
           send={(input) => actions.create(workspace, input)}
           verb={{ idle: 'Create key', pending: 'Creating…' }}
-          onCancel={() => onOpenChange(false)}
-          onDone={({ key }, input) => {
-            onOpenChange(false);
+          onCancel={() => void onOpenChange(false)}
+          onDone={async ({ key }, input) => {
             const [model = ''] = Array.isArray(input.models) ? input.models : [];
             setCreated({ name: String(input.name), secret: key, model });
+            // A refresh that begins before the address has changed would bring the old one back, and the form with it.
+            await onOpenChange(false);
             router.refresh();
           }}
         />
