@@ -8,6 +8,7 @@ import {
   type RefObject,
   Suspense,
   useContext,
+  useEffect,
   useMemo,
   useRef,
   useState,
@@ -35,18 +36,25 @@ const CreationContext = createContext<Creation | null>(null);
  */
 export function KeyCreation({ children }: { children: ReactNode }) {
   const { locked } = useKeyPage();
-  const [asked, ask] = useQueryState('new');
-  const open = asked === 'key' && locked === null;
+  const [open, setOpen] = useState(false);
   const [wanted, want] = useState(false);
   if (open && !wanted) want(true);
+  const [asked, ask] = useQueryState('new');
+  const arrived = asked === 'key';
+  // `?new=key` opens the form once. If it stayed in the address, a refresh could open the form again.
+  useEffect(() => {
+    if (!arrived) return;
+    setOpen(locked === null);
+    void ask(null);
+  }, [arrived, locked, ask]);
   const button = useRef<HTMLButtonElement>(null);
-  const creation = useMemo(() => ({ start: () => void ask('key'), button }), [ask]);
+  const creation = useMemo(() => ({ start: () => setOpen(true), button }), []);
   return (
     <CreationContext value={creation}>
       {children}
       {wanted ? (
         <Suspense fallback={null}>
-          <CreateDialog open={open} onOpenChange={(next) => ask(next ? 'key' : null)} button={button} />
+          <CreateDialog open={open} onOpenChange={setOpen} button={button} />
         </Suspense>
       ) : null}
     </CreationContext>

@@ -9,8 +9,7 @@ import { Dialog } from '#components/ui/dialog';
 
 interface CreateDialogProps {
   open: boolean;
-  /** Settles when the address says so. */
-  onOpenChange(open: boolean): Promise<unknown>;
+  onOpenChange(open: boolean): void;
   /** Gets the focus back. */
   button: RefObject<HTMLButtonElement | null>;
 }
@@ -22,10 +21,9 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
   return (
     <>
-      {/* The query parameter that opens the form is removed shortly after the secret appears. */}
       <Dialog
-        open={open && created === null}
-        onOpenChange={(next) => void onOpenChange(next)}
+        open={open}
+        onOpenChange={onOpenChange}
         finalFocus={created ? false : button}
         title="Create an API key"
         description="The key works within 2 seconds."
@@ -35,12 +33,11 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
           models={models}
           send={(input) => actions.create(workspace, input)}
           verb={{ idle: 'Create key', pending: 'Creating…' }}
-          onCancel={() => void onOpenChange(false)}
-          onDone={async ({ key }, input) => {
+          onCancel={() => onOpenChange(false)}
+          onDone={({ key }, input) => {
             const [model = ''] = Array.isArray(input.models) ? input.models : [];
+            onOpenChange(false);
             setCreated({ name: String(input.name), secret: key, model });
-            // A refresh that begins before the address has changed would bring the old one back, and the form with it.
-            await onOpenChange(false);
             router.refresh();
           }}
         />

@@ -65,6 +65,19 @@ test('limits are checked at their fields, and shown in the list', async ({ page,
   expect((await callGateway(key)).status).toBe(429);
 });
 
+test('the address of a new key opens the form once', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/keys?new=key`);
+  const form = page.getByRole('dialog', { name: 'Create an API key' });
+  await form.getByLabel('Name', { exact: true }).fill('from a link');
+  await expect(page).toHaveURL(new RegExp(`/${home.slug}/keys$`));
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await closeSecret(page);
+  await expect(page.getByRole('row').filter({ hasText: 'from a link' })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole('row').filter({ hasText: 'from a link' })).toBeVisible();
+  await expect(form).toHaveCount(0);
+});
+
 test('a missing or past last day is refused at its field', async ({ page, home }) => {
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
