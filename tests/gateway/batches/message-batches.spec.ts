@@ -1,8 +1,11 @@
 import Anthropic, { toFile } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { showCall } from '#lib/control/operations/call/operations';
+import { createTagBudget } from '#lib/control/operations/tag-budget/operations';
 import { newClient } from '#tests/gateway/batches/stage';
 import { type Asker, type Told, tell } from '#tests/gateway/resources/possessions';
 import { closeBalanced } from '#tests/support/books';
+import { operate, setWorkspace } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
@@ -75,6 +78,37 @@ describe('batches of messages (contract: batches/messages)', () => {
     ).rows[0];
   const settled = (id: string) => eventually(async () => (await jobOf(id))?.settled, true);
 
+  it('are for the tags of their request, and held against the budgets of these (contract: tags/sources)', async () => {
+    const own = await newMessagesClient();
+    await setWorkspace(stack.db, { workspace: own.slug, tags: true });
+    await operate(stack.db, createTagBudget, {
+      workspace: own.slug,
+      tag: 'feature',
+      value: 'digest',
+      dailyCap: '0.000001',
+    });
+    const create = (feature: string) =>
+      own.client.messages.batches
+        .create(
+          { requests: ending('echo?job_ms=0', requestsOf(20)) },
+          { headers: { 'x-gateway-tags': `feature=${feature}` } },
+        )
+        .then(
+          ({ id }) => id,
+          ({ error }) => String(error.error.code),
+        );
+    await eventually(async () => {
+      const told = await create('digest');
+      if (told.startsWith('msgbatch')) await settled(told);
+      return told;
+    }, 'day_limit_reached');
+    const id = await create('search');
+    await settled(id);
+    const { callId } = await jobOf(id);
+    await stack.call(callId);
+    expect(await operate(stack.db, showCall, { id: callId })).toMatchObject({ tags: { feature: 'search' } });
+  });
+
   it('run the requests of a body, each charged by its result at the price of batches', async () => {
     const own = await newMessagesClient();
     const requests = [
@@ -131,7 +165,7 @@ describe('batches of messages (contract: batches/messages)', () => {
     }
   });
 
-  it('are listed by the gateway in pages, and apart from batches of files', async () => {
+  it('are listed by the gateway in pages, without batches of files', async () => {
     const own = await newMessagesClient();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {

@@ -7,6 +7,7 @@ import { dropFindings, type Scan } from '#lib/core/families/scan';
 import { Located } from '#lib/core/families/scan/located';
 import { batchTier } from '#lib/core/metering/service-tier';
 import { extendCall, type FamilyCall, type PlannedCall } from '#lib/gateway/flow/call/call';
+import { tagCall } from '#lib/gateway/flow/call/tag-call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { authenticate } from '#lib/gateway/flow/steps/authenticate';
 import { BatchLines } from '#lib/gateway/flow/steps/batch-lines';
@@ -25,7 +26,7 @@ const IN_ONE_TURN = 50;
  */
 export async function readRequests(runtime: Runtime, call: FamilyCall): Promise<PlannedCall> {
   const { arrival, operation, snapshot } = call;
-  const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
+  const scan = await tagCall(call, await readBody(runtime, arrival, operation, snapshot.key.id));
   // A large body may take minutes to arrive (contract: authentication/change-in-force).
   const known = call.placed ? await authenticate(runtime, call) : call;
   const requests = requestsIn(operation.runsRequests ?? '', scan);
