@@ -68,7 +68,9 @@ export function boundTags(
     const budget = of?.get(tag.value) ?? of?.get('');
     return budget ? [{ ...tag, ...budget, id: tagIdOf(workspaceId, tag) }] : [];
   });
-  return bound.sort((one, other) => (one.name < other.name ? -1 : 1));
+  // The end user's budget is checked first, and named in the refusal (contract: tags/spend).
+  const place = ({ name }: Tag) => (name === endUserName ? '' : name);
+  return bound.sort((one, other) => (place(one) < place(other) ? -1 : 1));
 }
 
 /** Whether any of its amounts is bounded. */

@@ -99,6 +99,8 @@ describe('the budgets of a call (contract: tags/budgets)', () => {
       ]),
     ],
     ['feature', new Map([['search', budget(3)]])],
+    // Sorts before the name of the end user.
+    ['Acme', new Map([['', budget(4)]])],
   ]);
   const rpmOf = (tags: Record<string, string>) =>
     boundTags(
@@ -113,6 +115,10 @@ describe('the budgets of a call (contract: tags/budgets)', () => {
       ['feature', 3],
     ]);
     expect(rpmOf({ feature: 'chat', [endUserName]: 'u1' })).toEqual([[endUserName, 1]]);
+    expect(rpmOf({ Acme: 'x', [endUserName]: 'u1' })).toEqual([
+      [endUserName, 1],
+      ['Acme', 4],
+    ]);
     expect(rpmOf({ other: 'x' })).toEqual([]);
   });
 

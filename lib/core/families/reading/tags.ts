@@ -17,7 +17,7 @@ const fieldsOf: Partial<Record<FamilyId, FieldSpec>> = {
   messages: { metadata: {} },
 };
 
-/** What to scan the body of a family for; null: its body names nobody. */
+/** What to scan the body of a family for; null: its body has no tags and no end user. */
 export function tagFieldsOf(family: FamilyId): FieldSpec | null {
   return fieldsOf[family] ?? null;
 }
@@ -26,17 +26,22 @@ export function tagFieldsOf(family: FamilyId): FieldSpec | null {
 interface TagSources {
   /** `X-Gateway-Tags`. */
   readonly header: string | undefined;
-  /** The body, scanned for `tagFieldsOf` its family; null: it names nobody. */
+  /** The body, scanned for `tagFieldsOf` its family; null: it has no tags and no end user. */
   readonly scan: Pick<Scan, 'body' | 'found'> | null;
   readonly family: FamilyId;
 }
 
-/** The tags of a request, and its end user among them (contract: tags/sources). @returns `invalid_body` (contract: tags/bounds). */
+/**
+ * The tags of a request, and its end user among them (contract: tags/sources).
+ * @returns `invalid_body` (contract: tags/bounds).
+ */
 export function readTags(
   { header, scan, family }: TagSources,
   { tags, endUsers }: Pick<TagRules, 'tags' | 'endUsers'>,
 ): readonly Tag[] | Refusal {
-  const metadata = scan === null ? {} : metadataIn(scan);
+  // What is off is neither read nor checked (contract: tags/choice).
+  const isRead = family === 'messages' ? endUsers : tags;
+  const metadata = scan === null || !isRead ? {} : metadataIn(scan);
   if (metadata === null) {
     return refusal('invalid_body', 'Field "metadata" is over 64 KiB; send fewer or shorter pairs.');
   }
