@@ -18,7 +18,7 @@ export interface CopiedAnswer {
 
 /**
  * Copies an answer as it is sent, in the place of a reply: first beside that of the client, then what is left is written
- * to it alone, so that the answer is kept before its last byte goes out.
+ * only to it, so that the answer is kept before its last byte goes out.
  */
 export class AnswerCopy {
   readonly #room: CopyRoom;

@@ -39,8 +39,7 @@ const telling = [
 ];
 
 /**
- * The digests by which a kept answer is found. They are keyed, so that nobody who sees them can try which prompt they
- * belong to.
+ * The digests by which a kept answer is found. They are keyed, so that no prompt can be guessed from them.
  * @param secret of the gateway; the same in all processes of a fleet.
  */
 export function identify(secret: string, wish: Wish, facts: RequestFacts): Identity {

@@ -41,6 +41,8 @@ export interface Wanted extends Identity {
   readonly callId: string;
   /** How old the answer may be, seconds. */
   readonly maxAgeSeconds: number;
+  /** Whether its client has left. */
+  isGone(): boolean;
   /** Whether the call may be given this answer. */
   usable(answer: MadeAnswer): boolean;
 }
@@ -68,6 +70,8 @@ export interface RepeatedCall {
 /** A call of this process that makes or awaits an answer; others of the process wait for it. */
 class Making {
   readonly request: Buffer;
+  /** It has the claim: the database has no answer to another request in this place. */
+  claimed = false;
   readonly ended: Promise<KeptAnswer | null>;
   end: (answer: KeptAnswer | null) => void = () => {};
 
@@ -150,7 +154,8 @@ export class KeptAnswers implements CopyRoom {
   /** By name, what this process is making or waiting for. */
   readonly #making = new Map<string, Making>();
   readonly #claims = new Set<AnswerClaim>();
-  readonly #kept = new Map<string, number>();
+  /** By workspace: answers kept since its oldest were last deleted. */
+  readonly #sinceTrim = new Map<string, number>();
   #free = ROOM_BYTES;
   #renewing: NodeJS.Timeout | null = null;
 
@@ -184,10 +189,18 @@ export class KeptAnswers implements CopyRoom {
     for (;;) {
       const other = this.#making.get(place);
       if (other === undefined) return this.#findFirst(place, wanted, untilMono);
-      if (!other.request.equals(wanted.request)) return { state: 'other' };
-      const answer = await this.#await(other, untilMono);
-      if (answer === 'late') return { state: 'running' };
-      if (answer !== null && wanted.usable(answer) && this.#isYoung(answer, wanted)) {
+      const isSame = other.request.equals(wanted.request);
+      if (other.claimed && !isSame) return { state: 'other' };
+      const nowMono = this.#parts.clock.mono();
+      if (wanted.isGone() || nowMono >= untilMono) return { state: 'running' };
+      const answer = await this.#await(other, Math.min(untilMono, nowMono + POLL_MS));
+      if (
+        answer !== 'late' &&
+        answer !== null &&
+        isSame &&
+        wanted.usable(answer) &&
+        this.#isYoung(answer, wanted)
+      ) {
         return { state: 'kept', answer };
       }
     }
@@ -208,7 +221,7 @@ export class KeptAnswers implements CopyRoom {
     this.#renewing = null;
   }
 
-  /** What a claim needs of the store; nobody else calls these. */
+  /** What a claim needs of the store; only `AnswerClaim` calls these. */
   async keepClaimed(one: AnswerClaim, answer: MadeAnswer, seconds: number): Promise<void> {
     const { workspaceId, name, callId } = one.wanted;
     let kept: KeptAnswer | null = null;
@@ -219,7 +232,7 @@ export class KeptAnswers implements CopyRoom {
       ]);
       const [row] = rows;
       if (row) kept = { ...answer, callId, atMs: row.at.getTime() };
-      if (row) await this.#trim(workspaceId);
+      if (row) void this.#trim(workspaceId);
     } finally {
       this.#over(one, kept);
     }
@@ -252,7 +265,8 @@ export class KeptAnswers implements CopyRoom {
     try {
       for (;;) {
         found = await this.#look(wanted, making);
-        if (found.state !== 'running' || this.#parts.clock.mono() >= untilMono) return found;
+        if (found.state !== 'running' || wanted.isGone() || this.#parts.clock.mono() >= untilMono)
+          return found;
         await pause(POLL_MS);
       }
     } finally {
@@ -298,6 +312,7 @@ export class KeptAnswers implements CopyRoom {
 
   #claimed(wanted: Wanted, making: Making): Found {
     const one = new AnswerClaim(this, wanted, making);
+    making.claimed = true;
     this.#claims.add(one);
     this.#renewing ??= setInterval(() => this.#renew(), RENEW_MS).unref();
     return { state: 'claimed', claim: one };
@@ -309,8 +324,8 @@ export class KeptAnswers implements CopyRoom {
   }
 
   async #trim(workspaceId: string): Promise<void> {
-    const kept = (this.#kept.get(workspaceId) ?? 0) + 1;
-    this.#kept.set(workspaceId, kept % TRIM_EVERY);
+    const kept = (this.#sinceTrim.get(workspaceId) ?? 0) + 1;
+    this.#sinceTrim.set(workspaceId, kept % TRIM_EVERY);
     if (kept < TRIM_EVERY) return;
     const { answers, bytes } = this.#parts.bounds ?? usualBounds;
     await this.#query(trim, [workspaceId, answers, bytes]).catch(this.#parts.report);
@@ -348,7 +363,10 @@ export class AnswerClaim {
     this.copy = new AnswerCopy(store);
   }
 
-  /** Keeps the answer, for so many seconds; one of another call that took the claim over stays. @throws Error of the database. */
+  /**
+   * Keeps the answer for so many seconds, unless another call has taken the claim over.
+   * @throws Error of the database.
+   */
   keep(answer: MadeAnswer, seconds: number): Promise<void> {
     return this.#store.keepClaimed(this, answer, seconds);
   }

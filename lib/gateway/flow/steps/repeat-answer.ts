@@ -36,7 +36,7 @@ export async function repeatAnswer(
 ): Promise<SendLastByte | null> {
   const { answers } = runtime;
   const wish = answers === null ? null : wishFor(call);
-  // A call that may go nowhere is refused as ever.
+  // A call that may go nowhere is refused as usual.
   if (answers === null || wish === null || call.plan.failure) return null;
   await placeCall(runtime, call);
   const tell = (error: unknown) => runtime.report(error, call.id);
@@ -97,13 +97,13 @@ export async function keepAnswer(
   }
 }
 
-/** If the process is killed before the call ends, recovery charges what its kept answer costs (contract: repeats/killed). */
+/** If the process is killed before the call ends, recovery charges what its answer costs (contract: repeats/killed). */
 async function writeCharge({ journal, clock }: Runtime, call: Call): Promise<void> {
   if (call.claim === null || call.claim.funding === 'none') return;
   await journal?.append({ kind: 'checkpoint', callId: call.id, call: recordOf(call, clock.mono()) });
 }
 
-/** The client must not get the answer, so nobody may. */
+/** The client must not get the answer, so it is not kept for others either. */
 export async function forgetAnswer(runtime: Runtime, call: Call, claim: AnswerClaim): Promise<void> {
   await claim.forget().catch((error: unknown) => runtime.report(error, call.id));
 }
@@ -111,7 +111,7 @@ export async function forgetAnswer(runtime: Runtime, call: Call, claim: AnswerCl
 function wishFor(call: PlannedCall): Wish | null {
   const rule = call.snapshot.repeats;
   const { arrival, operation } = call;
-  if (!rule || operation.steps !== 'generate' || operation.runsFile !== undefined) return null;
+  if (!rule || operation.steps !== 'generate') return null;
   // The parts of a form lie on the disk, and are not compared.
   if (isMultipart(arrival.headers['content-type'] ?? '')) return null;
   const wish = wishOf(rule, { headers: arrival.headers, cacheable: isCacheable(call) });
@@ -119,10 +119,13 @@ function wishFor(call: PlannedCall): Wish | null {
   return wish;
 }
 
-/** Answers that have an id at a provider are made anew, and so are those that go on from one (contract: repeats/cacheable). */
+/**
+ * Answers that have an id at a provider are never cached, nor are those that continue one
+ * (contract: repeats/cacheable).
+ */
 function isCacheable({ ask, family, operation, resource, pinned }: PlannedCall): boolean {
   if (resource !== null || pinned !== null || ask.references !== undefined) return false;
-  if (ask.job !== undefined || ask.stored !== undefined || ask.batch !== undefined) return false;
+  if (ask.job !== undefined || ask.stored !== undefined) return false;
   const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
   return !shows || ask.unkept === true;
 }
@@ -156,6 +159,7 @@ async function look(
     keyId: key.id,
     callId: call.id,
     maxAgeSeconds: wish.kind === 'repeat' ? repeatSeconds : wish.seconds,
+    isGone: () => call.outcome.gone,
     usable: ({ offerId, priceId }: { offerId: string; priceId: string }) =>
       wish.kind === 'repeat' ||
       plan.targets.some(({ offer, price }) => offer.id === offerId && price.id === priceId),
@@ -184,15 +188,14 @@ function repeat(call: PlannedCall, kind: Wish['kind'], { status, headers, body }
   call.outcome.delivered = true;
   endCall(call, { by: 'answer', failed: false });
   const mark = kind === 'repeat' ? ['idempotent-replayed', 'true'] : ['x-cache', 'hit'];
-  const streamed = headers.some((text, at) => at % 2 === 0 && text === 'x-accel-buffering');
-  const length = streamed ? [] : ['content-length', String(body.length)];
+  const length = ['content-length', String(body.length)];
   return (reply) => {
     reply.start(status, [...call.headers, ...headers, ...mark, ...length]);
     reply.end(body);
   };
 }
 
-/** Those that a repeat of the answer may have too. @param own headers of the call, which every answer has anew. */
+/** Those that a repeat of the answer may have too. @param own headers of the call, which each answer sets itself. */
 function sharedHeaders(headers: readonly string[], own: HeaderList): HeaderList {
   const left = new Set([...ownHeaders, ...own.filter((_, at) => at % 2 === 0)]);
   const shared: HeaderList = [];
