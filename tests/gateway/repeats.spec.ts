@@ -245,7 +245,7 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
       marks.push(headerOf(answer, 'idempotent-replayed') ?? headerOf(answer, 'x-cache'));
     }
     expect(marks).toEqual([undefined, 'miss']);
-    // A row that was moved to another workspace opens for nobody.
+    // A row that was moved to another workspace cannot be opened.
     await stack.db.pool.query('DELETE FROM kept_answer WHERE workspace_id = $1', [two.id]);
     await stack.db.pool.query('UPDATE kept_answer SET workspace_id = $2 WHERE workspace_id = $1', [
       one.id,
@@ -308,7 +308,7 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
     expect(await cacheOf(600)).toBe('miss');
   });
 
-  it('count as requests, need no funds, and are counted apart (contract: repeats/limits, repeats/figures)', async () => {
+  it('count as requests, need no funds, and are counted separately (contract: repeats/limits, repeats/figures)', async () => {
     const { key, slug } = await open({ cache: 'all', idempotency: true, rpm: 7 });
     const text = `Say ${randomUUID()}`;
     const first = await send(key, { text, headers: keyed('one') });

@@ -116,7 +116,7 @@ function isSimulated({ offers }: ListedModel): boolean {
   return offers.length > 0 && offers.every(({ provider }) => provider === simulatedProvider);
 }
 
-/** Whether a model simulates a fault: nobody who looks for a model wants one. */
+/** Whether a model simulates a fault: such models are listed last. */
 export function isFault(id: string): boolean {
   return id.startsWith(`${simulatedProvider}/fault-`);
 }

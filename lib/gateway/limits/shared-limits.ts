@@ -182,19 +182,20 @@ export class SharedLimits {
   }
 
   /**
+   * @param groupId whose subjects are asked for together: a workspace, or the provider of a credential.
    * @param subjects the key and the workspace of a call, or its tags with limits; at least one.
    * @returns what the limits say to a call; a promise only if permits at hand cannot decide.
    */
   claim(
     weight: CallWeight,
-    workspaceId: string,
+    groupId: string,
     subjects: readonly Subject[],
   ): SharedClaim | Promise<SharedClaim> {
     const nowMono = this.clock.mono();
-    let queue = this.#queues.get(workspaceId);
+    let queue = this.#queues.get(groupId);
     if (!queue) {
-      queue = new LimitQueue(workspaceId, this.#parts);
-      this.#queues.set(workspaceId, queue);
+      queue = new LimitQueue(groupId, this.#parts);
+      this.#queues.set(groupId, queue);
     }
     const permits: Permits[] = [];
     for (const { id, limits } of subjects) permits.push(queue.permitsOf(id, limits, nowMono));

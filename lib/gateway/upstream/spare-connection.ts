@@ -73,7 +73,7 @@ export class SpareConnection {
   #keep(socket: Socket): void {
     this.#spare = socket;
     const sinceMs = performance.now();
-    // It alone keeps no process alive.
+    // An idle connection must not keep the process alive.
     socket.unref();
     socket.once('close', () => {
       if (this.#spare !== socket) return;

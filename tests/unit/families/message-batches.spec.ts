@@ -100,7 +100,7 @@ describe('a batch of messages as its provider shows it', () => {
     }
   });
 
-  it('is shown by the call that creates it alone', () => {
+  it('is shown only by the call that creates it', () => {
     const [create, list] = messageBatchOperations;
     if (!create || !list) throw new Error('they are operations');
     expect(shownMessageBatch(create, answer({}))).toEqual([{ kind: 'batch', id: 'msgbatch_1' }]);

@@ -251,7 +251,7 @@ function transition(
       changeKey(context, id, async (key) => {
         const same = (to.status ?? key.status) === key.status;
         if (same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted) return null;
-        // Nobody may repeat the calls of a key that is gone (contract: repeats/deleted).
+        // The calls of a revoked key may not be repeated (contract: repeats/deleted).
         if (to.status === 'revoked')
           await context.store.prisma.keptAnswer.deleteMany({ where: { keyId: id } });
         return { data: to };

@@ -77,7 +77,7 @@ export class LiveReply implements Reply, Due {
     this.#copies = this.#copies === null ? [copy] : [...this.#copies, copy];
   }
 
-  /** The client has left: what is still written goes to the copies alone. */
+  /** The client has left: what is still written goes only to the copies. */
   leave(): void {
     this.#left = true;
     this.done();

@@ -42,10 +42,9 @@ export interface CheckedEvent<Stage extends PlannedCall = PlannedCall> {
 }
 
 /**
- * Checks an event of a client as the call that it asks for: the key, the models, the budget, and where it goes. A
- * refusal is accounted for, and sent to `reply`.
+ * Checks an event of a client as the call that it asks for: the key, the models, the budget, and where it goes.
  * @param arrival its body is the event.
- * @returns null: it is refused.
+ * @returns the refusal, which is accounted for and sent to `reply`; else the checked event.
  */
 export function checkEvent(
   runtime: Runtime,

@@ -5,7 +5,8 @@ import type { Runtime } from '#lib/gateway/flow/runtime';
 /**
  * The results of a batch can be deleted only once it is charged: without them, the cost of its lines cannot be read
  * (contract: batches/results).
- * @throws Refused `results_not_charged`; a retry finds it charged. `local_quota_not_configured` if that cannot be looked up.
+ * @throws Refused `results_not_charged`; a retry finds it charged. `local_quota_not_configured` if that cannot be
+ * looked up.
  */
 export async function keepResults(runtime: Runtime, call: StoredCall): Promise<void> {
   if (!call.operation.deletesResults) return;

@@ -3,7 +3,9 @@ import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import type { CountedCall } from '#lib/gateway/settlement/pure/entry';
 import { type ErrorClass, errorClassOf } from '#lib/gateway/settlement/pure/error-class';
 
-/** Length of a quarter of an hour, by which usage is summed (contract: call-log/roll-up): midnight of every time zone is on one. */
+/**
+ * A quarter of an hour, by which usage is summed (contract: call-log/roll-up), ms. Midnight of every time zone is on one.
+ */
 export const quarterMs = 900_000;
 
 /** Largest figure of one call in the sums; absurd ones stay unchanged in the call's own row. */
