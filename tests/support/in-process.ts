@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { nodeLane } from '#lib/gateway/flow/node-lane';
 import type { Health } from '#lib/gateway/routing/health';
+import { SocketServer } from '#lib/gateway/sockets/server';
 import type { Clock } from '#lib/platform/clock';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { readEnv } from '#lib/platform/env/env';
@@ -64,6 +65,8 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   // Limits are counted in memory: a store of limits would use its own clock.
   const running = await assemble(env, ground, pino({ level: 'silent' }), { clock, limitsInMemory: true });
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
+  const sockets = new SocketServer(running.runtime);
+  server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -91,6 +94,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     },
     close: async () => {
       server.closeAllConnections();
+      sockets.terminate();
       server.close();
       await running.stop();
       await sandbox.close();
