@@ -198,7 +198,8 @@ export class RealtimeSession {
 
   /** A ping of the client. */
   pinged(data: Buffer): void {
-    if (this.#provider.readyState === 1 && this.#provider.bufferedAmount < MOST_BYTES) this.#provider.ping(data);
+    if (this.#provider.readyState === 1 && this.#provider.bufferedAmount < MOST_BYTES)
+      this.#provider.ping(data);
   }
 
   /** The client has closed, or is gone: its responses are cancelled, for their exact usage, and the provider closed. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SocketClient } from '#tests/gateway/sockets/client';
 import { RealtimeClient } from '#tests/gateway/sockets/realtime-client';
 import { setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
@@ -8,7 +9,7 @@ import { record } from '#tools/sandbox/content/tool-call';
 describe('a session whose key may ask no more (contract: realtime/limits)', () => {
   let gateway: InProcess;
   beforeAll(async () => {
-    gateway = await startInProcess({ still: true });
+    gateway = await startInProcess({ still: true, socketsOfKey: 3 });
   });
   afterAll(() => gateway.close());
 
@@ -18,10 +19,11 @@ describe('a session whose key may ask no more (contract: realtime/limits)', () =
     return client;
   };
   const charges = async (keyId: string) => {
-    const { rows } = await gateway.db.pool.query<{ cost_nano: string; status: number; flags: string[] | null }>(
-      'SELECT cost_nano, status, flags FROM call WHERE key_id = $1 ORDER BY id',
-      [keyId],
-    );
+    const { rows } = await gateway.db.pool.query<{
+      cost_nano: string;
+      status: number;
+      flags: string[] | null;
+    }>('SELECT cost_nano, status, flags FROM call WHERE key_id = $1 ORDER BY id', [keyId]);
     return rows;
   };
   const codesOf = (client: RealtimeClient) => client.ofType('error').map(({ error }) => record(error).code);
@@ -81,6 +83,24 @@ describe('a session whose key may ask no more (contract: realtime/limits)', () =
     expect(codesOf(client)).toEqual(['invalid_value', 'api_key_rpm_exceeded']);
     expect(client.ofType('input_audio_buffer.speech_started')).toEqual([]);
     await client.close();
+  });
+
+  it('gets no more connections by handshakes at the same time, and its places back', async () => {
+    for (const client of [RealtimeClient, SocketClient]) {
+      const own = await gateway.key();
+      const race = await Promise.allSettled(
+        Array.from({ length: 12 }, () => client.open(gateway.url, own.key)),
+      );
+      const opened = race.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect(opened).toHaveLength(3);
+      for (const one of race) if (one.status === 'rejected') expect(String(one.reason)).toContain('429');
+      await Promise.all(opened.map((one) => one.close()));
+    }
+    const own = await gateway.key();
+    const refused = RealtimeClient.open(gateway.url, own.key, { model: 'sandbox/none' });
+    await expect(refused).rejects.toThrow('400');
+    const again = await Promise.all([open(own.key), open(own.key), open(own.key)]);
+    await Promise.all(again.map((one) => one.close()));
   });
 
   it('ends when a response that was asked for does not begin in time', async () => {

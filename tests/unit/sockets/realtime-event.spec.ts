@@ -31,10 +31,16 @@ describe('the limit of output tokens in an event (contract: realtime/budget)', (
     ['{"type":"response.create","response":{"max_output_tokens":"inf"}}', null],
     ['{"type":"session.update","session":{"max_response_output_tokens":9}}', 9],
     // By the name that a provider does not read, or in an object that it does not read.
-    ['{"type":"response.create","response":{"max_output_tokens":"inf","max_response_output_tokens":5}}', null],
+    [
+      '{"type":"response.create","response":{"max_output_tokens":"inf","max_response_output_tokens":5}}',
+      null,
+    ],
     ['{"type":"response.create","response":{"max_output_tokens":null,"max_response_output_tokens":5}}', null],
     ['{"type":"response.create","session":{"max_output_tokens":5}}', null],
-    ['{"type":"session.update","session":{"max_output_tokens":"inf"},"response":{"max_output_tokens":5}}', null],
+    [
+      '{"type":"session.update","session":{"max_output_tokens":"inf"},"response":{"max_output_tokens":5}}',
+      null,
+    ],
   ])('of %s is %s', (event, budget) => {
     expect(asked(event)).toMatchObject({ budget, model: 'vendor/talker' });
   });
