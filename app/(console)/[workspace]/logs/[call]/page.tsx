@@ -25,7 +25,6 @@ import {
   feedbackRowOf,
   figuresOf,
   jobRowOf,
-  tagPairsOf,
   usageSourceOf,
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
@@ -110,7 +109,11 @@ export default async function CallPage({ params }: CallPageProps) {
         }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
-      <ForWhom endUser={call.endUser} tags={tagPairsOf(call)} log={`/${workspace.slug}/logs`} />
+      <ForWhom
+        endUser={call.endUser}
+        tags={Object.entries(call.tags).map(([name, value]) => ({ name, value }))}
+        workspace={workspace.slug}
+      />
       <Section title="Feedback">
         <CallFeedback
           workspace={workspace.slug}
