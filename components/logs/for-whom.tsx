@@ -1,7 +1,7 @@
 import Link from 'next/link';
 import { Section } from '#components/section';
 import { showForeign } from '#lib/console/show/foreign';
-import { tagBudgetHref, tagFilterOf } from '#lib/console/usage/tag-links';
+import { tagBudgetHref, tagFilterOf } from '#lib/console/show/tag-links';
 import type { Tag } from '#lib/core/facts/tags';
 
 interface ForWhomProps {

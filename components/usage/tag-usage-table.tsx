@@ -1,5 +1,4 @@
 import Link from 'next/link';
-import type { ComponentProps } from 'react';
 import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { type ColumnOf, columnSets } from '#lib/console/columns';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { showForeign } from '#lib/console/show/foreign';
+import { tagFilterOf } from '#lib/console/show/tag-links';
 import { showAgo, showDay, showMinute, showMoment } from '#lib/console/show/time';
-import { tagFilterOf } from '#lib/console/usage/tag-links';
 import type { listTagBudgets, showTagSpend } from '#lib/control/operations/tag-budget/operations';
 import { parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';

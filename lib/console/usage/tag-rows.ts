@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import { showForeign } from '#lib/console/show/foreign';
+import { tagBudgetHref, tagFilterOf } from '#lib/console/show/tag-links';
 import { logHref } from '#lib/console/usage/log-href';
-import { tagBudgetHref, tagFilterOf } from '#lib/console/usage/tag-links';
 import type { usageByTag } from '#lib/control/operations/usage/tags';
 import { parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
