@@ -36,15 +36,18 @@ interface BudgetColumn {
   readonly place?: 'figure' | 'state' | 'whole';
   readonly className?: string;
   title?(row: TagBudgetRow): string | undefined;
+  /** Whether a phone leaves it out, because nothing is set. */
+  empty?(row: TagBudgetRow): boolean;
   show(row: TagBudgetRow): ReactNode;
 }
 
-const none = (text: string) => <span className="text-muted">{text}</span>;
+const nothing = <span className="text-muted">–</span>;
 
 function capColumn(cap: keyof TagBudgetRow['caps']): BudgetColumn {
   return {
     sort: { by: cap, descendingFirst: true },
     className: 'whitespace-nowrap tabular-nums',
+    empty: ({ caps }) => caps[cap] === null,
     show: ({ caps }) => <Cap cap={caps[cap]} />,
   };
 }
@@ -56,9 +59,10 @@ const looks: Readonly<Record<ColumnOf<'tagBudgets'>, BudgetColumn>> = {
   d30Cap: capColumn('d30Cap'),
   rates: {
     className: 'whitespace-nowrap tabular-nums',
+    empty: ({ rates }) => rates.length === 0,
     show: ({ rates }) =>
       rates.length === 0
-        ? none('No limit')
+        ? nothing
         : rates.map((rate) => (
             <span key={rate} className="block leading-5">
               {rate}
@@ -70,7 +74,7 @@ const looks: Readonly<Record<ColumnOf<'tagBudgets'>, BudgetColumn>> = {
     place: 'figure',
     className: 'text-right tabular-nums',
     title: ({ spend }) => spend?.exact,
-    show: ({ spend }) => spend?.text ?? none('–'),
+    show: ({ spend }) => spend?.text ?? nothing,
   },
   state: { place: 'state', className: 'min-w-32', show: (row) => <State row={row} /> },
   created: {
@@ -128,7 +132,8 @@ export function TagBudgetTable(props: TagBudgetTableProps) {
                 <span className="block text-muted text-xs">{row.note}</span>
               </Cell>
               {columns.map((column) => {
-                const { place, className, title: exact, show } = looks[column];
+                const { className, title: exact, empty, show } = looks[column];
+                const place = empty?.(row) ? 'hidden' : looks[column].place;
                 return (
                   <Cell
                     key={column}
@@ -194,8 +199,14 @@ export function TagBudgetTable(props: TagBudgetTableProps) {
 }
 
 function Cap({ cap }: { cap: { readonly text: string; readonly used: number | null } | null }) {
-  if (cap === null) return none('No cap');
-  return cap.used === null ? cap.text : <CapMeter used={cap.used} text={cap.text} />;
+  if (cap === null) return nothing;
+  if (cap.used === null) return cap.text;
+  return (
+    <span className="inline-grid justify-items-start max-sm:justify-items-end">
+      {cap.text}
+      <CapMeter used={cap.used} />
+    </span>
+  );
 }
 
 function State({ row: { binds, off, refusing, ofOne } }: { row: TagBudgetRow }) {

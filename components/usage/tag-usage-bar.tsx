@@ -40,7 +40,7 @@ export function TagUsageBar({ names, tag, range, days }: TagUsageBarProps) {
     startTransition(() => router.push(usageAddress(all, { by: found, range: span.range, from, to })));
   }
   return (
-    <search className="min-w-0 flex-1" aria-busy={pending} aria-label="Usage options">
+    <search className="min-w-0 flex-1 max-sm:basis-full" aria-busy={pending} aria-label="Usage options">
       <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
         <NativeSelect
           label="Group by"

@@ -85,7 +85,7 @@ export function TagUsageTable({ heading, rows, rest, total, columns }: TagUsageT
               </Link>
             </Cell>
             {figures(row)}
-            <Cell place="aside" className="w-px whitespace-nowrap text-right">
+            <Cell place="state" className="w-px whitespace-nowrap text-right">
               <Link
                 href={row.budget}
                 prefetch={false}

@@ -96,15 +96,15 @@ export const columnSets = {
   tagBudgets: columnSet(
     'For',
     {
+      state: 'Now',
       dailyCap: 'Per day',
       d7Cap: 'Any 7 days',
       d30Cap: 'Any 30 days',
       rates: 'A minute',
       spend: 'Spend, 30 days',
-      state: 'Now',
       created: 'Created',
     },
-    ['created'],
+    ['spend', 'created'],
   ),
   members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
     'id',

@@ -70,12 +70,7 @@ export function tagBudgetRowOf(budget: Listed, place: Place) {
   return {
     id: budget.id,
     title: titleOf(tag, value),
-    note:
-      value === null
-        ? 'default, each for itself'
-        : tag === null
-          ? 'end user, in place of the default'
-          : 'in place of the default',
+    note: value === null ? 'default' : 'exception',
     caps: {
       dailyCap: capOf(budget.dailyCap, spent?.day),
       d7Cap: capOf(budget.d7Cap, spent?.d7),
