@@ -5,6 +5,7 @@
 // Every alert by its real cause, if Prometheus is installed: `npm run fleet -- --minutes 1 alerts`.
 // The cost of faults, as a table: `npm run fleet -- --minutes 1 --table '' figures`.
 // A large batch: `npm run fleet -- --minutes 1 --lines 10000 kill-batches`.
+// Many end users with a budget: `npm run fleet -- --minutes 1 --end-users 100000 tag-budgets`.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,8 @@ const settings = {
   rate: ['FLEET_CALLS_A_SECOND', '20'],
   /** Calls to a pool of credentials whose shares are compared with their weights. */
   'pool-calls': ['FLEET_POOL_CALLS', '10000'],
+  /** End users with a budget of a dollar a day. */
+  'end-users': ['FLEET_END_USERS', '10000'],
   /** The table of faults and their cost: rows whose name matches, '' for all; and the length of its soak, s. */
   table: ['FLEET_TABLE'],
   soak: ['FLEET_SOAK_S', '900'],

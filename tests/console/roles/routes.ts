@@ -52,6 +52,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/[workspace]/logs/content': 'content of an active workspace',
   '/[workspace]/logs/export': 'logs:read',
   '/[workspace]/logs/new': 'logs:read',
+  '/[workspace]/logs/search': 'logs:read',
   '/[workspace]/management-keys': 'workspace:read',
   '/[workspace]/members': 'members:read',
   '/[workspace]/models': 'keys:read',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportContent } from '#lib/control/operations/content/export';
 import { deleteContent, showContent } from '#lib/control/operations/content/operations';
+import { searchContent } from '#lib/control/operations/content/search';
 import type { Mutation, Reach } from '#lib/control/operations/declare';
 import type { Fields } from '#lib/control/operations/field/field';
 import { ask as askOperation } from '#lib/control/operations/run';
@@ -215,6 +216,53 @@ describe.each(['node', 'web'] as const)('the content of calls over the %s lane',
     expect(rows).toHaveLength(2);
     await operate(deleteContent, { workspace: slug });
     expect((await take({})).lines).toEqual([]);
+  });
+
+  it('is searched for a text in any protocol, in pieces or not, with one row in the audit log (contract: content/search)', async () => {
+    const { id: workspaceId, slug, key } = await open();
+    const ids: string[] = [];
+    for (const family of families) {
+      for (const stream of [false, true])
+        ids.push((await call(key, { family, stream, text: `Say Mark-of-${family} “twice”` })).id);
+    }
+    for (const id of ids) await kept(slug, id);
+    const find = (input: Record<string, unknown>, actor?: Parameters<typeof operate>[2]) =>
+      operate(searchContent, { workspace: slug, ...input }, actor);
+    const all = await find({ text: 'MARK-OF-' });
+    expect(all).toMatchObject({ read: ids.length, unreadable: 0, next: null });
+    expect(all.data.map(({ id }) => id)).toEqual(ids.toReversed());
+    expect(all.data[0]).toMatchObject({ side: 'request', match: 'Mark-of-', requestedModel: 'sandbox/echo' });
+    const one = await find({ text: 'mark-of-messages “twice”' });
+    expect(one.data.map(({ id }) => id).sort()).toEqual(ids.slice(4, 6).sort());
+    expect((await find({ text: 'mark-of-', model: 'sandbox/mini' })).data).toEqual([]);
+    const elsewhere = await open();
+    expect(await find({ workspace: elsewhere.slug, text: 'mark-of-' })).toMatchObject({ data: [], read: 0 });
+    for (const after of [ids[0], 's1.AAAA'])
+      await expect(find({ text: 'mark-of-', after })).rejects.toThrow(/begin again/);
+    const { rows } = await stack.db.pool.query<{ row: string }>(
+      `SELECT a::text AS row FROM audit a WHERE workspace_id = $1 AND action = 'content.search'`,
+      [workspaceId],
+    );
+    expect(rows).toHaveLength(3);
+    expect(JSON.stringify(rows).toLowerCase()).not.toContain('mark-of');
+    await operate(deleteContent, { workspace: slug });
+    expect((await find({ text: 'mark-of-' })).data).toEqual([]);
+  });
+
+  it('is searched page by page, each page bound to its search (contract: content/search)', async () => {
+    const { slug, key } = await open();
+    const sent = await Promise.all(
+      Array.from({ length: 53 }, (_, at) => call(key, { text: `Say mark-${at}.` })),
+    );
+    for (const { id } of sent) await kept(slug, id);
+    const find = (input: Record<string, unknown>) => operate(searchContent, { workspace: slug, ...input });
+    const first = await find({ text: 'mark-' });
+    expect(first).toMatchObject({ data: { length: 50 }, read: 50 });
+    await expect(find({ text: 'mark', after: first.next })).rejects.toThrow(/begin again/);
+    const last = await find({ text: 'mark-', after: first.next });
+    expect(last).toMatchObject({ data: { length: 3 }, read: 3, next: null });
+    const found = [...first.data, ...last.data].map(({ id }) => id);
+    expect(new Set(found)).toEqual(new Set(sent.map(({ id }) => id)));
   });
 
   it.runIf(lane === 'node')(
