@@ -171,6 +171,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
         </SettingsForm>
       </Section>
       <Section
+        anchor="tags"
         title="Tags and end users"
         note={settings.tags || settings.endUsers ? 'Recorded' : 'Not recorded'}
       >
@@ -184,8 +185,29 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           <p className="max-w-3xl text-muted leading-6">
             Tags are pairs such as <code>feature=search</code> in the header <code>X-Gateway-Tags</code> or in{' '}
             <code>metadata</code>; an end user is the id in <code>safety_identifier</code>, <code>user</code>{' '}
-            or <code>metadata.user_id</code>. The log can be searched by them, and each may have a budget:{' '}
-            <code>gateway tag-budget create</code>.
+            or <code>metadata.user_id</code>. The log can then be searched by them,{' '}
+            <Link
+              href={`/${slug}/usage/tags`}
+              prefetch={false}
+              className="underline underline-offset-2 hover:text-ink"
+            >
+              usage
+            </Link>{' '}
+            is added up by them, and each may have a{' '}
+            <Link
+              href={`/${slug}/tag-budgets`}
+              prefetch={false}
+              className="underline underline-offset-2 hover:text-ink"
+            >
+              budget
+            </Link>
+            .
+          </p>
+          <p className="max-w-3xl text-muted leading-6">
+            Privacy: what is off is neither read nor stored. What is on is stored in plain text with each
+            call, for as long as the call is in the log; members who read the log see it, and it is in exports
+            and OpenTelemetry spans. Send ids that mean nothing to others, not names or mail addresses.
+            Turning it off again ends the budgets, and deletes nothing that was recorded.
           </p>
         </SettingsForm>
       </Section>
