@@ -179,7 +179,7 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
       'two credentials of the same name',
       5,
       '    credentials:\n      - { name: a }\n      - { name: a, weight: 2 }',
-      'file.yaml:6: providers[0].credentials: has two credentials of the same name',
+      'file.yaml:5: providers[0].credentials: has two credentials of the same name',
     ],
     [
       'a name that no credential can have',

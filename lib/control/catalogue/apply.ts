@@ -11,7 +11,7 @@ import type { CatalogueSet } from '#lib/control/catalogue/files';
 import { credentialKey, credentialText, type StoredCredential } from '#lib/control/catalogue/pool';
 import { readStored } from '#lib/control/catalogue/stored';
 import { type Trail, trailOf } from '#lib/control/catalogue/trail';
-import { defaultCredential, mostCredentials } from '#lib/core/facts/credential';
+import { defaultCredential, mostCredentials } from '#lib/core/facts/pool';
 import type { Price } from '#lib/core/metering/price-list';
 import type { FileCredential, FileModel, FileProvider } from '#lib/core/schemas/catalogue';
 import { type Fault, FileRefused } from '#lib/core/schemas/document';

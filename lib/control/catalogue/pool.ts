@@ -1,6 +1,6 @@
 import { changedFields } from '#lib/control/catalogue/changed-fields';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { FileCredential, FilePooled } from '#lib/core/schemas/catalogue';
 
 /** What a credential of a pool may do (contract: operations/catalogue-pool). */

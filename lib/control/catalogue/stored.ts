@@ -1,7 +1,7 @@
 import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/control/catalogue/difference';
 import { credentialKey, plainSettings, type StoredCredential } from '#lib/control/catalogue/pool';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import {
   type FileCredential,
   type FileModel,

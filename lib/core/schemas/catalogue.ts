@@ -6,7 +6,7 @@ import {
   mostCredentials,
   priorities,
   weights,
-} from '#lib/core/facts/credential';
+} from '#lib/core/facts/pool';
 import { storeFamilies, storeNames } from '#lib/core/facts/stores';
 import { familyIds } from '#lib/core/families/ids';
 import { offeredOperations } from '#lib/core/families/served';

@@ -20,7 +20,7 @@ import {
   mostCredentials,
   priorities,
   weights,
-} from '#lib/core/facts/credential';
+} from '#lib/core/facts/pool';
 import { type Auth, storedAuthShape, storedCredentialShape } from '#lib/core/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/platform/sealing';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/operations/declare';
 import { credentialKind } from '#lib/control/operations/provider/credential';
 import { readTests, type Tested } from '#lib/control/operations/provider/tested';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
 import {
