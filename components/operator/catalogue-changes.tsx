@@ -62,7 +62,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
       {leftOut.length > 0 ? (
         <div className="grid gap-2">
           <p className="leading-5">
-            These offers are missing from the files. They stay in the catalogue unless you withdraw them:
+            These are missing from the files. They stay in use unless you withdraw them:
           </p>
           <ul className="grid gap-1 font-mono text-muted text-xs leading-5">
             {leftOut.map((line) => (
@@ -72,7 +72,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
             ))}
           </ul>
           <Checkbox checked={prune} onChange={setPrune}>
-            Withdraw these offers
+            Withdraw them
           </Checkbox>
         </div>
       ) : null}

@@ -169,6 +169,42 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
       '    credentialHeaders: { messages: authorization }',
       'file.yaml:5: providers[0].credentialHeaders: ',
     ],
+    [
+      'a secret of the default credential in the pool',
+      5,
+      '    credentials: [{ name: default, credential: { env: ACME_KEY } }]',
+      'file.yaml:5: providers[0].credentials[0].credential: is that of default',
+    ],
+    [
+      'two credentials of the same name',
+      5,
+      '    credentials:\n      - { name: a }\n      - { name: a, weight: 2 }',
+      'file.yaml:5: providers[0].credentials: has two credentials of the same name',
+    ],
+    [
+      'a name that no credential can have',
+      5,
+      '    credentials: [{ name: "own:a" }]',
+      'file.yaml:5: providers[0].credentials[0].name: ',
+    ],
+    [
+      'a weight of none',
+      5,
+      '    credentials: [{ name: a, weight: 0 }]',
+      'file.yaml:5: providers[0].credentials[0].weight: is not a whole number from 1 to 1000',
+    ],
+    [
+      'a credential for no model',
+      5,
+      '    credentials: [{ name: a, models: [] }]',
+      'file.yaml:5: providers[0].credentials[0].models: names no model',
+    ],
+    [
+      'a secret beside its name',
+      5,
+      '    credentials: [{ name: a, value: sk-1 }]',
+      'file.yaml:5: providers[0].credentials[0].value: ',
+    ],
     ['broken YAML', 11, '    input: [text', 'file.yaml:1'],
   ])('names the line of %s', (_, line, text, expected) => {
     const faults = broken(line, text);

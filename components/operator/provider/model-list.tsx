@@ -5,6 +5,7 @@ import { Badge } from '#components/ui/badge';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { showFamily } from '#lib/console/models/family-names';
 import { modelHref } from '#lib/console/models/rows';
+import { showTokens } from '#lib/console/show/tokens';
 import type { ShownProviderPage } from '#lib/control/operations/provider/show';
 
 type Act = (workspace: string, input: Readonly<Record<string, unknown>>) => Promise<FormAnswer<unknown>>;
@@ -24,6 +25,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
         <tr>
           <HeadCell>Model</HeadCell>
           <HeadCell>Name at the provider</HeadCell>
+          <HeadCell className="text-right">Context</HeadCell>
           <HeadCell>Price, $ per million tokens</HeadCell>
           <HeadCell>Protocols</HeadCell>
           <HeadCell>State</HeadCell>
@@ -31,7 +33,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
         </tr>
       </thead>
       <tbody>
-        {models.map(({ model, upstreamModel, price, families, withdrawn, why }) => (
+        {models.map(({ model, name, upstreamModel, contextTokens, price, families, withdrawn, why }) => (
           <Row key={model}>
             <Cell place="title" className="min-w-48">
               <Link
@@ -41,9 +43,15 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
               >
                 {model}
               </Link>
+              {name === model ? null : (
+                <span className="block text-muted text-xs leading-4 [overflow-wrap:anywhere]">{name}</span>
+              )}
             </Cell>
             <Cell label="At the provider" className="min-w-32 font-mono text-xs [overflow-wrap:anywhere]">
               {upstreamModel}
+            </Cell>
+            <Cell label="Context" className="text-right">
+              {contextTokens > 0 ? showTokens(contextTokens) : <span className="text-muted">Unknown</span>}
             </Cell>
             <Cell label="Price" className="min-w-28">
               {price === '0 in, 0 out' ? 'Free' : (price ?? 'None')}

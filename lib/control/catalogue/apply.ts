@@ -8,10 +8,12 @@ import {
   type StoredOffer,
 } from '#lib/control/catalogue/difference';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
+import { credentialKey, credentialText, type StoredCredential } from '#lib/control/catalogue/pool';
 import { readStored } from '#lib/control/catalogue/stored';
 import { type Trail, trailOf } from '#lib/control/catalogue/trail';
+import { defaultCredential, mostCredentials } from '#lib/core/facts/pool';
 import type { Price } from '#lib/core/metering/price-list';
-import type { FileModel, FileProvider } from '#lib/core/schemas/catalogue';
+import type { FileCredential, FileModel, FileProvider } from '#lib/core/schemas/catalogue';
 import { type Fault, FileRefused } from '#lib/core/schemas/document';
 import { storePrice } from '#lib/core/schemas/price';
 import type { Db } from '#lib/platform/data/db';
@@ -22,7 +24,7 @@ export interface ApplyOptions {
   readonly sealingKey: SealingKey | null;
   /** A new UUIDv7. */
   newId(): string;
-  /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
+  /** Withdraw what the files leave out of their providers and pools; default: it stays as it is. */
   readonly prune?: boolean;
   /** Default: as in the files. */
   readonly order?: Order;
@@ -30,11 +32,11 @@ export interface ApplyOptions {
   readonly select?: (difference: Difference) => Difference;
 }
 
-/** The result of applying files; each line names one provider, model or offer. */
+/** The result of applying files; each line names one provider, credential, model or offer. */
 export interface Applied {
   /** Written to the database. */
   readonly changes: readonly string[];
-  /** Offers that are not in the files and stay until the files are applied with `prune`. */
+  /** Offers and credentials that are not in the files and stay until the files are applied with `prune`. */
   readonly leftOut: readonly string[];
   readonly trail: Trail;
 }
@@ -55,14 +57,26 @@ export async function applyWithin(
   const { stored, difference: whole } = await compareWithin(tx, wanted, options.sealingKey, options.order);
   const difference = options.select?.(whole) ?? whole;
   const withdrawn = options.prune ? difference.leftOut : [];
-  const nameOf = (offer: StoredOffer) => `offer ${offer.modelId} at ${offer.providerId}`;
+  const credentials = options.prune ? difference.credentialsLeftOut : [];
+  const names = leftOutOf(difference);
   const changes = [
     ...difference.lines.map((line) => line.text),
-    ...withdrawn.map((offer) => `- ${nameOf(offer)}: withdrawn`),
+    ...(options.prune ? names.map((name) => `- ${name}: withdrawn`) : []),
   ];
-  if (changes.length > 0) await write(tx, difference, withdrawn, options);
-  const leftOut = options.prune ? [] : difference.leftOut.map(nameOf);
-  return { changes, leftOut, trail: trailOf(difference, stored, withdrawn) };
+  if (changes.length > 0) {
+    await write(tx, difference, withdrawn, options);
+    await writePools(tx, difference, { stored, withdrawn: credentials, sealingKey: options.sealingKey });
+  }
+  const leftOut = options.prune ? [] : names;
+  return { changes, leftOut, trail: trailOf(difference, stored, withdrawn, credentials) };
+}
+
+/** What the files leave out of their providers and pools, by name. Pure. */
+export function leftOutOf({ leftOut, credentialsLeftOut }: Difference): string[] {
+  return [
+    ...leftOut.map(({ modelId, providerId }) => `offer ${modelId} at ${providerId}`),
+    ...credentialsLeftOut.map(credentialText),
+  ];
 }
 
 /**
@@ -78,6 +92,7 @@ export async function compareWithin(
   const stored = await readStored(tx, sealingKey);
   refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
   refuseTakenNames(wanted, stored.models);
+  refusePools(wanted, stored);
   return { difference: compare(wanted, stored, order), stored };
 }
 
@@ -130,6 +145,65 @@ function refuseTakenNames(wanted: CatalogueSet, stored: StoredCatalogue['models'
   if (faults.length > 0) throw new FileRefused(faults);
 }
 
+/** A credential may serve models that exist, and a pool is not larger than `provider set-credential` makes one. */
+function refusePools(wanted: CatalogueSet, stored: StoredCatalogue): void {
+  const models = new Set([...stored.models.keys(), ...wanted.models.map(({ id }) => id)]);
+  const faults: Fault[] = [];
+  for (const { id, credentials = [] } of wanted.providers) {
+    for (const { name, models: own = [] } of credentials) {
+      const unknown = own.filter((model) => !models.has(model));
+      if (unknown.length === 0) continue;
+      faults.push({
+        ...wanted.whereCredential(id, name),
+        message: `${credentialText({ providerId: id, name })} may serve ${unknown.slice(0, 10).join(', ')}, which is neither in the files nor in the database: add it under models, or leave it out`,
+      });
+    }
+    const before = [...stored.credentials.values()].filter(({ providerId }) => providerId === id);
+    const names = new Set([...before, ...credentials].map(({ name }) => name));
+    if (credentials.length > 0 && names.size > mostCredentials)
+      faults.push({
+        ...wanted.whereCredential(id, credentials[0]?.name ?? ''),
+        message: `provider "${id}" would have ${names.size} credentials, with those in the database; it may have at most ${mostCredentials}: remove some first`,
+      });
+  }
+  if (faults.length > 0) throw new FileRefused(faults);
+}
+
+interface Pools {
+  readonly stored: StoredCatalogue;
+  readonly withdrawn: readonly StoredCredential[];
+  readonly sealingKey: SealingKey | null;
+}
+
+async function writePools(
+  tx: Prisma.TransactionClient,
+  difference: Difference,
+  { stored, withdrawn, sealingKey }: Pools,
+): Promise<void> {
+  const now = new Date();
+  for (const { providerId, name, settings, credential } of difference.credentials) {
+    const { models, withdrawn: out, ...numbers } = settings;
+    const was = stored.credentials.get(credentialKey(providerId, name))?.settings.withdrawn ?? false;
+    const row = {
+      ...numbers,
+      models: [...(models ?? [])],
+      ...(out !== was && { withdrawnAt: out ? now : null }),
+      ...(credential && { secret: storedCredential({ providerId, name }, credential, sealingKey) }),
+    };
+    await tx.credential.upsert({
+      where: { providerId_name: { providerId, name } },
+      create: { providerId, name, ...row },
+      update: row,
+    });
+  }
+  for (const { providerId, name } of withdrawn) {
+    await tx.credential.update({
+      where: { providerId_name: { providerId, name } },
+      data: { withdrawnAt: now },
+    });
+  }
+}
+
 async function write(
   tx: Prisma.TransactionClient,
   difference: Difference,
@@ -141,13 +215,14 @@ async function write(
     families: provider.families,
     ...(provider.credential === undefined
       ? {}
-      : { credential: storedCredential(provider.id, provider.credential, options.sealingKey) }),
+      : { credential: storedCredential(ownOf(provider), provider.credential, options.sealingKey) }),
     credentialHeaders: provider.credentialHeaders,
     auth: provider.auth ?? Prisma.DbNull,
     variants: provider.variants,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
     stores: provider.stores,
+    ...(provider.acceptNewModels === undefined ? {} : { acceptNewModels: provider.acceptNewModels }),
   });
   await tx.provider.createMany({
     data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),
@@ -219,13 +294,18 @@ function offerData({ facts }: OfferChange) {
   };
 }
 
+function ownOf({ id: providerId }: FileProvider) {
+  return { providerId, name: defaultCredential };
+}
+
+/** As the database has it. @throws SealingKeyMissing. */
 function storedCredential(
-  id: string,
-  given: NonNullable<FileProvider['credential']>,
+  { providerId, name }: Pick<StoredCredential, 'providerId' | 'name'>,
+  given: FileCredential,
   sealingKey: SealingKey | null,
 ) {
   if (given === 'none') return { none: true };
   if ('env' in given) return given;
-  if (!sealingKey) throw new SealingKeyMissing(id);
-  return { sealed: seal(given.value, sealingKey, credentialContext(id)) };
+  if (!sealingKey) throw new SealingKeyMissing(providerId);
+  return { sealed: seal(given.value, sealingKey, credentialContext(providerId, name)) };
 }

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { changedFields } from '#lib/control/catalogue/changed-fields';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
+import {
+  type CredentialChange,
+  comparePools,
+  decidesCredential,
+  type StoredCredential,
+} from '#lib/control/catalogue/pool';
 import { rateUsd } from '#lib/control/catalogue/price-table';
 import type { Abilities } from '#lib/core/facts/abilities';
 import { hourlyNano } from '#lib/core/metering/audio-rate';
@@ -11,6 +18,8 @@ import { isUnpriced, readFilePrice } from '#lib/core/schemas/price';
 /** The catalogue in the database. */
 export interface StoredCatalogue {
   readonly providers: ReadonlyMap<string, StoredProvider>;
+  /** Of all pools, by `credentialKey`. */
+  readonly credentials: ReadonlyMap<string, StoredCredential>;
   readonly models: ReadonlyMap<string, Omit<FileModel, 'offers'>>;
   /** By `offerKey`. */
   readonly offers: ReadonlyMap<string, StoredOffer>;
@@ -29,6 +38,7 @@ interface StoredProvider {
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
   readonly stores: readonly string[];
+  readonly acceptNewModels: boolean;
 }
 export interface StoredOffer {
   readonly id: string;
@@ -69,18 +79,21 @@ export interface OfferChange {
 export interface Difference {
   readonly newProviders: readonly FileProvider[];
   readonly changedProviders: readonly FileProvider[];
+  readonly credentials: readonly CredentialChange[];
   readonly newModels: readonly FileModel[];
   readonly changedModels: readonly FileModel[];
   readonly offers: readonly OfferChange[];
   /** Offers of the files' providers that the files do not list: withdrawn only when asked for. */
   readonly leftOut: readonly StoredOffer[];
+  /** Credentials of pools that the files list without them: withdrawn only when asked for. */
+  readonly credentialsLeftOut: readonly StoredCredential[];
   /** One line a change; `leftOut` is not among them. */
   readonly lines: readonly ChangeLine[];
 }
 
 /** A change in words for people. */
 export interface ChangeLine {
-  /** "provider ID", "model ID", "offer MODEL PROVIDER". */
+  /** "provider ID", "credential PROVIDER NAME", "model ID", "offer MODEL PROVIDER". */
   readonly entry: string;
   readonly text: string;
 }
@@ -106,15 +119,18 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue, order: Or
       tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
       continue;
     }
-    const { credential, ...given } = provider;
-    const decides = decidesCredential(provider, before);
-    const { auth = null, pricesFrom = null } = given;
-    const after = { ...given, auth, pricesFrom, ...(decides && { credential }) };
+    const { credential, credentials: _, ...given } = provider;
+    const decides = decidesCredential(credential, before);
+    const { auth = null, pricesFrom = null, acceptNewModels = before.acceptNewModels } = given;
+    const after = { ...given, auth, pricesFrom, acceptNewModels, ...(decides && { credential }) };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
     changedProviders.push(decides ? provider : given);
     tell(`provider ${provider.id}`, `~ provider ${provider.id}: ${changed.join(', ')}`);
   }
+
+  const pools = comparePools(wanted, stored.credentials);
+  for (const { entry, text } of pools.lines) tell(entry, text);
 
   const newModels: FileModel[] = [];
   const changedModels: FileModel[] = [];
@@ -144,7 +160,11 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue, order: Or
     }
   }
   const leftOut = offersLeftOut(wanted, stored, kept);
-  return { newProviders, changedProviders, newModels, changedModels, offers, leftOut, lines };
+  return {
+    ...{ newProviders, changedProviders, newModels, changedModels, offers, leftOut, lines },
+    credentials: pools.changes,
+    credentialsLeftOut: pools.leftOut,
+  };
 }
 
 /** Whether offers are ordered as in the files, or keep their places in the database, with new ones last. */
@@ -155,12 +175,6 @@ function placeIn({ offers }: StoredCatalogue, modelId: string, providerId: strin
   if (own) return own.facts.position;
   const others = [...offers.values()].filter((offer) => offer.modelId === modelId);
   return others.reduce((next, { facts }) => Math.max(next, facts.position + 1), 0);
-}
-
-/** A file without a credential leaves it, and one that names a variable replaces no value. */
-function decidesCredential({ credential }: FileProvider, { sealed }: StoredProvider): boolean {
-  if (credential === undefined) return false;
-  return !(sealed && typeof credential === 'object' && 'env' in credential);
 }
 
 function offersLeftOut(
@@ -213,10 +227,6 @@ function offerChange(
     write: { ...write, price: samePrice ? undefined : price },
     line: `~ ${name}: ${parts.join(', ')}`,
   };
-}
-
-function changedFields(before: Record<string, unknown>, after: Record<string, unknown>): string[] {
-  return Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
 /** Price classes as `priceText` names them, per million tokens; the others are priced by the piece. */

@@ -1,25 +1,28 @@
 import { stringify } from 'yaml';
 import type { StoredCatalogue, StoredOffer } from '#lib/control/catalogue/difference';
 import { filePriceOf } from '#lib/control/catalogue/file-price';
+import { briefPooled, filePoolOf } from '#lib/control/catalogue/pool';
 import { listPrice } from '#lib/control/catalogue/price-table';
 import { type CatalogueFile, catalogueShape } from '#lib/core/schemas/catalogue';
 
 /**
- * The stored catalogue as a file: providers by id, models with an offer in service by id, prices in force, no credential
- * by value (contract: operations/catalogue-export). Pure.
+ * The stored catalogue as a file: providers by id, with their pools; by id, models with an offer in service or a
+ * credential for them; prices in force; no credential by value (contract: operations/catalogue-export). Pure.
  * @throws ZodError if the database has what no file could bring.
  */
-export function exportCatalogue({ providers, models, offers }: StoredCatalogue): CatalogueFile {
+export function exportCatalogue({ providers, credentials, models, offers }: StoredCatalogue): CatalogueFile {
   const inService = [...offers.values()].filter(({ withdrawn }) => !withdrawn);
+  // Without its models, a credential that may serve only some would be one for all.
+  const named = new Set([...credentials.values()].flatMap(({ settings }) => settings.models ?? []));
   return catalogueShape.parse({
-    providers: [...providers.values()]
-      .sort(byId)
-      .map(({ sealed, ...provider }) =>
-        given({ ...provider, credential: sealed ? null : provider.credential }),
-      ),
+    providers: [...providers.values()].sort(byId).map(({ sealed, acceptNewModels, ...provider }) => ({
+      ...given({ ...provider, credential: sealed ? null : provider.credential }),
+      credentials: filePoolOf(provider.id, credentials),
+      ...(acceptNewModels && { acceptNewModels }),
+    })),
     models: [...models.values()].sort(byId).flatMap((model) => {
       const own = inService.filter(({ modelId }) => modelId === model.id).sort(byPosition);
-      return own.length > 0 ? [{ ...model, offers: own.map(fileOfferOf) }] : [];
+      return own.length > 0 || named.has(model.id) ? [{ ...model, offers: own.map(fileOfferOf) }] : [];
     }),
   });
 }
@@ -28,8 +31,9 @@ export function exportCatalogue({ providers, models, offers }: StoredCatalogue):
 export function catalogueYaml({ providers, models }: CatalogueFile): string {
   return stringify(
     {
-      providers: providers.map(({ credentialHeaders, variants, stores, ...provider }) => ({
+      providers: providers.map(({ credentials, credentialHeaders, variants, stores, ...provider }) => ({
         ...provider,
+        ...(credentials && { credentials: credentials.map(briefPooled) }),
         ...(Object.keys(credentialHeaders).length > 0 && { credentialHeaders }),
         ...(Object.keys(variants).length > 0 && { variants }),
         ...(stores.length > 0 && { stores }),

@@ -21,6 +21,8 @@ export interface CatalogueSet {
   whereOffer(modelId: string, providerId: string): Place;
   /** Where a model is in the files. */
   whereModel(modelId: string): Place;
+  /** Where a credential of a provider's pool is in the files. */
+  whereCredential(providerId: string, name: string): Place;
 }
 
 /** A catalogue file as it was read: its name, for messages, and its contents. */
@@ -100,6 +102,11 @@ export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): Catalo
     for (const [at, provider] of value.providers.entries()) {
       if (claim('provider', provider.id, file, lineOf(['providers', at])))
         providers.set(provider.id, provider);
+      for (const [nth, { name }] of (provider.credentials ?? []).entries())
+        places.set(`${provider.id} credential ${name}`, {
+          file,
+          line: lineOf(['providers', at, 'credentials', nth]),
+        });
     }
   }
   for (const { file, value, lineOf } of files) {
@@ -130,5 +137,6 @@ export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): Catalo
     models: files.flatMap((one) => one.value.models),
     whereOffer: (modelId, providerId) => places.get(`${modelId} ${providerId}`) ?? start,
     whereModel: (modelId) => places.get(modelId) ?? start,
+    whereCredential: (providerId, name) => places.get(`${providerId} credential ${name}`) ?? start,
   };
 }

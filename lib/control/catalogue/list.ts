@@ -1,7 +1,7 @@
 import { priceText } from '#lib/control/catalogue/difference';
 import { listPrice, type PriceBand } from '#lib/control/catalogue/price-table';
 import type { Ability } from '#lib/core/facts/abilities';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';

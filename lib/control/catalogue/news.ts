@@ -1,4 +1,5 @@
 import { type Difference, offerKey } from '#lib/control/catalogue/difference';
+import { credentialKey } from '#lib/control/catalogue/pool';
 
 /** Names of entries, as the lines of a difference have them. */
 export const modelEntry = (id: string) => `model ${id}`;
@@ -14,11 +15,14 @@ export function onlyNews(difference: Difference, changed: (entry: string) => boo
     (offer) =>
       offer.id === null || (!offer.withdrawn && changed(offerEntry(offer.modelId, offer.providerId))),
   );
+  const news = new Set(difference.newProviders.map(({ id }) => id));
+  const credentials = difference.credentials.filter(({ providerId }) => news.has(providerId));
   const entries = new Set([
-    ...difference.newProviders.map((provider) => `provider ${provider.id}`),
+    ...[...news].map((id) => `provider ${id}`),
+    ...credentials.map(({ providerId, name }) => `credential ${credentialKey(providerId, name)}`),
     ...[...difference.newModels, ...models].map((model) => modelEntry(model.id)),
     ...offers.map((offer) => offerEntry(offer.modelId, offer.providerId)),
   ]);
   const lines = difference.lines.filter((line) => entries.has(line.entry));
-  return { ...difference, changedProviders: [], changedModels: models, offers, lines };
+  return { ...difference, changedProviders: [], credentials, changedModels: models, offers, lines };
 }

@@ -1,6 +1,9 @@
 import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/control/catalogue/difference';
+import { credentialKey, plainSettings, type StoredCredential } from '#lib/control/catalogue/pool';
+import { defaultCredential } from '#lib/core/facts/pool';
 import {
+  type FileCredential,
   type FileModel,
   storedAbilitiesShape,
   storedAuthShape,
@@ -17,7 +20,7 @@ export async function readStored(
   tx: Prisma.TransactionClient,
   sealingKey: SealingKey | null,
 ): Promise<StoredCatalogue> {
-  const providers = await tx.provider.findMany();
+  const providers = await tx.provider.findMany({ include: { credentials: { orderBy: { name: 'asc' } } } });
   const models = await tx.model.findMany();
   // By the clock that dates prices; a millisecond on, because a moment is stored rounded.
   const [clock] = await tx.$queryRaw<{ at: Date }[]>`
@@ -36,7 +39,7 @@ export async function readStored(
           id: provider.id,
           name: provider.name,
           families: storedFamiliesShape.parse(provider.families),
-          credential: openCredential(provider.id, provider.credential, sealingKey),
+          credential: openCredential(credentialContext(provider.id), provider.credential, sealingKey),
           sealed: isSealed(provider.credential),
           credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
           auth: storedAuthShape.nullable().parse(provider.auth),
@@ -44,8 +47,14 @@ export async function readStored(
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
           stores: provider.stores,
+          acceptNewModels: provider.acceptNewModels,
         },
       ]),
+    ),
+    credentials: new Map(
+      providers
+        .flatMap((provider) => poolOf(provider, sealingKey))
+        .map((one) => [credentialKey(one.providerId, one.name), one]),
     ),
     models: new Map(models.map((model) => [model.id, modelFacts(model)])),
     offers: new Map(
@@ -75,6 +84,42 @@ export async function readStored(
   };
 }
 
+interface CredentialRow {
+  readonly name: string;
+  readonly secret: unknown;
+  readonly weight: number;
+  readonly priority: number;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly models: string[];
+  readonly withdrawnAt: Date | null;
+}
+
+/** The credentials of a provider; the secret of the default one is the provider's, which may have no row of settings. */
+function poolOf(
+  {
+    id: providerId,
+    credential,
+    credentials,
+  }: { id: string; credential: unknown; credentials: CredentialRow[] },
+  sealingKey: SealingKey | null,
+): StoredCredential[] {
+  const pool = credentials.map(({ name, secret, weight, priority, rpm, tpm, models, withdrawnAt }) => ({
+    providerId,
+    name,
+    credential: openCredential(credentialContext(providerId, name), secret, sealingKey),
+    sealed: isSealed(secret),
+    settings: {
+      ...{ weight, priority, rpm, tpm },
+      models: models.length > 0 ? models : null,
+      withdrawn: withdrawnAt !== null,
+    },
+  }));
+  if (credential === null || pool.some(({ name }) => name === defaultCredential)) return pool;
+  const plain = { providerId, name: defaultCredential, credential: null, sealed: false };
+  return [...pool, { ...plain, settings: plainSettings }];
+}
+
 function priceOf(json: unknown) {
   if (json === undefined) return null;
   const price = parsePrice(json);
@@ -82,14 +127,18 @@ function priceOf(json: unknown) {
 }
 
 /** A sealed value that cannot be decrypted counts as absent, so that applying the file seals it again. */
-function openCredential(id: string, json: unknown, sealingKey: SealingKey | null) {
+function openCredential(
+  context: string,
+  json: unknown,
+  sealingKey: SealingKey | null,
+): FileCredential | null {
   if (json === null) return null;
   const stored = storedCredentialShape.parse(json);
   if ('env' in stored) return stored;
   if ('none' in stored) return 'none';
   if (sealingKey === null) return null;
   try {
-    return { value: open(stored.sealed, sealingKey, credentialContext(id)) };
+    return { value: open(stored.sealed, sealingKey, context) };
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference, StoredCatalogue, StoredOffer } from '#lib/control/catalogue/difference';
 import { offerKey } from '#lib/control/catalogue/difference';
+import { credentialKey, type StoredCredential } from '#lib/control/catalogue/pool';
 import type { Price } from '#lib/core/metering/price-list';
 import type { FileProvider } from '#lib/core/schemas/catalogue';
 import { storePrice } from '#lib/core/schemas/price';
@@ -18,6 +19,7 @@ export function trailOf(
   difference: Difference,
   stored: StoredCatalogue,
   withdrawn: readonly StoredOffer[],
+  withdrawnCredentials: readonly StoredCredential[],
 ): Trail {
   const before: Record<string, Facts | null> = {};
   const after: Record<string, Facts> = {};
@@ -28,7 +30,7 @@ export function trailOf(
     after[entry] = differs(is);
   };
   for (const provider of [...difference.newProviders, ...difference.changedProviders]) {
-    const { credential, ...facts } = provider;
+    const { credential, credentials: _, ...facts } = provider;
     const old = stored.providers.get(provider.id);
     const same = isDeepStrictEqual(old?.credential, credential);
     const was = old ? { ...old, credential: shown(old.credential, 'sealed') } : null;
@@ -37,6 +39,20 @@ export function trailOf(
       ...facts,
       credential: credential ? shown(credential, same ? 'sealed' : 'replaced') : (was?.credential ?? null),
     });
+  }
+  for (const { providerId, name, settings, credential } of difference.credentials) {
+    const key = credentialKey(providerId, name);
+    const old = stored.credentials.get(key);
+    const same = isDeepStrictEqual(old?.credential, credential);
+    const was = old ? { ...old.settings, credential: shownStored(old) } : null;
+    note(`credential ${key}`, was, {
+      ...settings,
+      credential: credential ? shown(credential, same ? 'sealed' : 'replaced') : (was?.credential ?? null),
+    });
+  }
+  for (const { providerId, name } of withdrawnCredentials) {
+    const key = credentialKey(providerId, name);
+    note(`credential ${key}`, { withdrawn: false }, { withdrawn: true });
   }
   for (const { offers: _, ...facts } of [...difference.newModels, ...difference.changedModels]) {
     note(`model ${facts.id}`, stored.models.get(facts.id) ?? null, facts);
@@ -58,6 +74,11 @@ export function trailOf(
 function shown(credential: FileProvider['credential'] | null, value: string): unknown {
   if (!credential) return null;
   return typeof credential === 'string' || 'env' in credential ? credential : value;
+}
+
+/** One that cannot be opened here is still sealed. */
+function shownStored({ credential, sealed }: StoredCredential): unknown {
+  return sealed ? 'sealed' : shown(credential, 'sealed');
 }
 
 function priced(price: Price | null): unknown {

@@ -1,8 +1,5 @@
 import type { CloudKey } from '#lib/core/facts/cloud-key';
 
-/** The credential that the catalogue's files name, and the only one of a provider that never got another. */
-export const defaultCredential = 'default';
-
 /** Sent in place of a credential to providers that ask for none (contract: operations/catalogue-credential). */
 export const noCredential = 'no-credential-needed';
 

@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import { abilities } from '#lib/core/facts/abilities';
+import {
+  credentialName,
+  defaultCredential,
+  mostCredentials,
+  priorities,
+  weights,
+} from '#lib/core/facts/pool';
 import { storeFamilies, storeNames } from '#lib/core/facts/stores';
 import { familyIds } from '#lib/core/families/ids';
 import { offeredOperations } from '#lib/core/families/served';
@@ -97,16 +104,53 @@ const variants = z.strictObject({
     .optional(),
 });
 
+const credential = z.union([envReference, z.strictObject({ value: z.string().min(1) }), z.literal('none')], {
+  error: 'is neither { env: NAME } nor { value: … } nor none',
+});
+
+function within({ min, max }: { readonly min: number; readonly max: number }) {
+  const error = `is not a whole number from ${min} to ${max}`;
+  return z.int(error).min(min, error).max(max, error);
+}
+
+/** A credential of a provider's pool (contract: operations/catalogue-pool). */
+const pooled = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        credentialName,
+        'is not a name of a credential: use at most 40 lower-case letters, digits, ".", "_" or "-"',
+      ),
+    credential: credential.optional(),
+    weight: within(weights).describe('Its share of the calls among credentials of its priority.').default(1),
+    priority: within(priorities).describe('The lowest is used first.').default(1),
+    rpm: within({ min: 1, max: MOST }).describe('Its own limit of requests a minute.').optional(),
+    tpm: within({ min: 1, max: MOST }).describe('Its own limit of tokens a minute.').optional(),
+    models: z
+      .array(modelId)
+      .min(1, 'names no model: list those that it may serve, or leave it out if it may serve all')
+      .optional(),
+    withdrawn: z.boolean('is neither true nor false').default(false),
+  })
+  .refine((one) => one.name !== defaultCredential || one.credential === undefined, {
+    path: ['credential'],
+    error: `is that of ${defaultCredential}, which the provider itself has: give it beside id and name`,
+  });
+
 const provider = z
   .strictObject({
     id: providerId,
     name: z.string().min(1).max(100),
     families,
-    credential: z
-      .union([envReference, z.strictObject({ value: z.string().min(1) }), z.literal('none')], {
-        error: 'is neither { env: NAME } nor { value: … } nor none',
-      })
+    credential: credential.optional(),
+    /** The pool; left out: what is stored stays (contract: operations/catalogue-pool). */
+    credentials: z
+      .array(pooled)
+      .max(mostCredentials, `has more than ${mostCredentials} credentials`)
       .optional(),
+    /** Left out: what is stored stays. */
+    acceptNewModels: z.boolean('is neither true nor false').optional(),
     /** Of families whose address takes the credential in another header than the family's own. */
     credentialHeaders: z.partialRecord(family, credentialHeader).default({}),
     auth: auth.optional(),
@@ -140,6 +184,13 @@ const provider = z
     path: ['stores'],
     error: `needs the address of the family in which it is called: ${storeNames.map((name) => `${name} ${storeFamilies[name]}`).join(', ')}`,
   })
+  .refine(
+    ({ credentials = [] }) => new Set(credentials.map(({ name }) => name)).size === credentials.length,
+    {
+      path: ['credentials'],
+      error: 'has two credentials of the same name: keep one of them',
+    },
+  )
   .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
     path: ['families'],
     error: `the provider "${simulatedProvider}" is the simulated one, which is paid with simulated money: its address is { env: ${simulatedAddress} }; give a real provider another id`,
@@ -214,6 +265,8 @@ export const catalogueShape = z.strictObject({
 
 export type CatalogueFile = z.infer<typeof catalogueShape>;
 export type FileProvider = CatalogueFile['providers'][number];
+export type FileCredential = NonNullable<FileProvider['credential']>;
+export type FilePooled = NonNullable<FileProvider['credentials']>[number];
 export type FileModel = CatalogueFile['models'][number];
 export type FileOffer = FileModel['offers'][number];
 

@@ -85,7 +85,7 @@ export function createAccess(parts: AccessParts): Access {
     const known = kept.get(place);
     if (known?.secret === secret && known.auth === form) return known.renewed;
     known?.renewed.stop();
-    const secrets = secretsOf(cloud);
+    const secrets = [...secretsOf(cloud), ...machineSecrets.flatMap((name) => variable(name) ?? [])];
     let fetch: Promise<Fetch> | null = null;
     const renewed = new Renewed<string | AwsKeys>({
       clock,
@@ -154,6 +154,15 @@ export function createAccess(parts: AccessParts): Access {
 }
 
 type Fetch = () => Promise<Lasting<string | AwsKeys>>;
+
+/** Variables with secrets of the machine's own identity. */
+const machineSecrets = [
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AZURE_CLIENT_SECRET',
+  'IDENTITY_HEADER',
+];
 
 /** The parts of a key that no message may repeat. */
 function secretsOf({ key }: CloudKey): string[] {

@@ -19,6 +19,9 @@ export class NoAccess extends Error {
 const refusals =
   /^(invalid_(client|grant|request|scope)|unauthorized_client|access_denied|AccessDenied.*|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|ExpiredToken.*|MalformedPolicyDocument|ValidationError|CredentialsProviderError)$/;
 
+/** A token of a workload, which its machine replaces all the time, so that it is among no known secrets. */
+const signedToken = /\beyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g;
+
 /** Of issuers; 404: the machine has no identity, or it was deleted. */
 const refusedBy: ReadonlySet<unknown> = new Set([400, 401, 403, 404]);
 
@@ -40,5 +43,6 @@ export function noAccess(error: unknown, secrets: readonly string[]): NoAccess {
   const refused = names.some((one) => refusals.test(one)) || refusedBy.has(answered);
   let text = typeof message === 'string' && message !== '' ? message : 'no reason given';
   for (const secret of secrets) text = maskCredential(text, secret);
+  text = text.replace(signedToken, '***');
   return new NoAccess(text.replace(/\s+/g, ' ').slice(0, MOST_CHARS), refused);
 }

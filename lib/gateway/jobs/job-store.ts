@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { defaultCredential, isOwnKeyName, ownKeyName } from '#lib/core/facts/credential';
+import { isOwnKeyName, ownKeyName } from '#lib/core/facts/credential';
 import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import type { FamilyId } from '#lib/core/families/ids';
 import { simulatedProvider } from '#lib/core/simulated';

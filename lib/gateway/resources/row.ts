@@ -1,4 +1,4 @@
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import { type Resource, type ResourceView, resourceKinds } from '#lib/core/facts/resource';
 import { familyIds } from '#lib/core/families/ids';
 import { jsonText } from '#lib/platform/data/json-text';

@@ -3,12 +3,8 @@ import type { Pool, QueryResultRow } from 'pg';
 import { messageOf } from '#lib/core/errors';
 import { type Abilities, lackedBy } from '#lib/core/facts/abilities';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
-import {
-  type CredentialFacts,
-  type CredentialLimits,
-  defaultCredential,
-  noCredential,
-} from '#lib/core/facts/credential';
+import { type CredentialFacts, type CredentialLimits, noCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import { endOfDay } from '#lib/core/facts/retired';
 import type {
   Address,

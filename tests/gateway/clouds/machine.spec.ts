@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CloudStage, openStage } from '#tests/gateway/clouds/stage';
+import { storedAttempts } from '#lib/gateway/settlement/pure/record/stored-attempts';
+import { type CloudStage, metricsToken, openStage } from '#tests/gateway/clouds/stage';
 import { cloudKeys } from '#tests/support/clouds/clouds';
 import { eventually } from '#tests/support/eventually';
 import { type Second, startSecond } from '#tests/support/fleet/second';
@@ -182,6 +183,76 @@ describe('the identity of the machine (contract: families/cloud-credentials)', (
     const { identityHeader, containerToken } = cloudKeys.machine;
     const tokens = ['-token-', 'session-', 'role-secret-', 'imds-session-', 'eyJ'];
     for (const secret of [identityHeader, containerToken, cloudKeys.aws.secretAccessKey, ...tokens])
+      expect(written).not.toContain(secret);
+  });
+
+  it('a role that is revoked under load fails no call: the next credential serves, and the operator is told', async () => {
+    await stage.clouds.set({ tokenSeconds: 8 });
+    await startAll();
+    const pod = gateways['a pod of a cluster'];
+    const models = ['azure', 'vertex', 'bedrock'].map((cloud) => `cloud/${cloud}-pool`);
+    const answers: {
+      readonly model: string;
+      readonly status: number;
+      readonly id: string;
+      readonly text: string;
+    }[] = [];
+    const call = async (model: string) => {
+      answers.push({ model, ...(await chat('a pod of a cluster', model)) });
+    };
+    await Promise.all(models.map(call));
+    await stage.clouds.set({ tokenSeconds: 8, unfederated: true });
+    // Tokens that were issued before serve until they end; their renewal is refused in the background.
+    const untilMs = Date.now() + 20_000;
+    await Promise.all(
+      [...models, ...models].map(async (model) => {
+        while (Date.now() < untilMs) await call(model);
+      }),
+    );
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+
+    const ids = answers.map(({ id }) => id);
+    const read = () =>
+      stage.stack.db.prisma.call.findMany({
+        where: { id: { in: ids } },
+        select: { requestedModel: true, attempts: true, status: true, provider: true, answeringModel: true },
+      });
+    await eventually(async () => (await read()).length, answers.length);
+    const calls = (await read()).map(({ requestedModel, attempts, ...answered }) => ({
+      model: requestedModel,
+      attempts: storedAttempts(attempts, answered).map(({ credential, error }) => [credential, error]),
+    }));
+    const refused = ['default', 'token_refused'];
+    const figures = models.map((model) => {
+      const own = calls.filter((one) => one.model === model).map(({ attempts }) => JSON.stringify(attempts));
+      const count = (...attempts: unknown[]) => own.filter((one) => one === JSON.stringify(attempts)).length;
+      const [first, next] = [count(['default', null]), count(refused, ['spare', null])];
+      const [spared, probed] = [
+        count(['spare', null]),
+        own.filter((one) => one.includes('token_refused')).length,
+      ];
+      expect([model, first > 0, next > 0, spared > 0]).toEqual([model, true, true, true]);
+      // Set aside at once: of the calls that follow, only the probes ask for a token.
+      expect([model, probed < 10]).toEqual([model, true]);
+      return `${model}: ${own.length} calls, ${first} by the role, ${next} by the next one after a refusal`;
+    });
+    process.stdout.write(`${figures.join('; ')}\n`);
+
+    const scraped = await fetch(`${pod?.url}/api/metrics`, {
+      headers: { authorization: `Bearer ${metricsToken}` },
+    });
+    const metrics = await scraped.text();
+    for (const cloud of ['azure', 'vertex', 'bedrock']) {
+      const labels = (credential: string) => `{provider="${cloud}-pool",credential="${credential}"}`;
+      expect(metrics).toContain(`gateway_credential_refused${labels('default')} 1`);
+      expect(metrics).toContain(`gateway_credential_refused${labels('spare')} 0`);
+      expect(pod?.log()).toMatch(
+        new RegExp(`"provider":"${cloud}-pool","credential":"default".*a credential gets no token`),
+      );
+    }
+    const written = JSON.stringify([pod?.log(), answers, calls, metrics, stage.collector.deliveries]);
+    const { azure, bedrock } = cloudKeys;
+    for (const secret of [azure, bedrock, 'PRIVATE KEY', '-token-', 'session-', 'role-secret-', 'eyJ'])
       expect(written).not.toContain(secret);
   });
 

@@ -29,6 +29,9 @@ export interface Answered {
   readonly id: string;
 }
 
+/** Reads the metrics of each gateway. */
+export const metricsToken = 'metrics-of-the-clouds-stage';
+
 const price = { input: '1', cachedInput: '0.1', output: '4' };
 
 /** Providers by id, with their variable of the credential. */
@@ -119,6 +122,7 @@ export async function openStage(): Promise<CloudStage> {
     env: {
       ...Object.fromEntries(Object.entries(credentials).map(([id, text]) => [variableOf(id), text])),
       LOG_LEVEL: 'info',
+      METRICS_TOKEN: metricsToken,
       AWS_ENDPOINT_URL_STS: `${clouds.url}/sts`,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       ...clusterEnv,
@@ -130,6 +134,14 @@ export async function openStage(): Promise<CloudStage> {
     credential: { env: variableOf(id) },
     ...settings,
   }));
+  // A workload identity, and what serves if its role is revoked.
+  const pools = { azure: ['workload', 'key'], vertex: ['workload', ''], bedrock: ['machine', 'key'] };
+  for (const [cloud, [first, spare]] of Object.entries(pools)) {
+    const one = providers.find(({ id }) => id === `${cloud}-${first}`);
+    const env = variableOf(spare ? `${cloud}-${spare}` : cloud);
+    const credentials = [{ name: 'spare', credential: { env }, priority: 2 }];
+    if (one) providers.push({ ...one, id: `${cloud}-pool`, name: `${cloud}-pool`, ...{ credentials } });
+  }
   const offers = (ids: readonly string[], families: readonly string[], upstreamModel: string) =>
     ids.map((provider) => ({ provider, upstreamModel, families, price }));
   const model = (id: string, list: readonly object[]) => ({
@@ -143,13 +155,13 @@ export async function openStage(): Promise<CloudStage> {
   });
   const claude = 'eu.anthropic.claude-sonnet-4-5-v1:0';
   const models = [
-    ...['azure-key', 'azure-entra', 'azure-workload'].map((id) =>
+    ...['azure-key', 'azure-entra', 'azure-workload', 'azure-pool'].map((id) =>
       model(`cloud/${id}`, offers([id], ['chat'], 'gpt')),
     ),
-    ...['bedrock-key', 'bedrock-keys', 'bedrock-role', 'bedrock-machine', 'bedrock-machine-role'].map((id) =>
-      model(`cloud/${id}`, offers([id], ['messages', 'chat'], claude)),
-    ),
-    ...['vertex-workload', 'vertex-machine'].map((id) =>
+    ...['key', 'keys', 'role', 'machine', 'machine-role', 'pool']
+      .map((name) => `bedrock-${name}`)
+      .map((id) => model(`cloud/${id}`, offers([id], ['messages', 'chat'], claude))),
+    ...['vertex-workload', 'vertex-machine', 'vertex-pool'].map((id) =>
       model(`cloud/${id}`, offers([id], ['chat'], 'claude@1')),
     ),
     model('cloud/vertex', offers(['vertex'], ['messages', 'chat'], 'claude@1')),

@@ -170,7 +170,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     const leftOut = [`offer ${own}/model at ${own}`];
     expect(await gateway.json('catalogue', 'apply', path)).toEqual({ changes: [], leftOut });
     expect((await gateway.run('catalogue', 'apply', path)).out).toBe(
-      `no change\nStill offered, though the files omit them (withdraw them with --prune):\n  ${leftOut[0]}\n`,
+      `no change\nStill in use, though the files omit them (withdraw them with --prune):\n  ${leftOut[0]}\n`,
     );
     expect(await inForce()).toHaveLength(1);
   });

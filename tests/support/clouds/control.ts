@@ -6,6 +6,8 @@ export interface CloudState {
   tokenSeconds: number;
   /** Credentials, tokens and roles that it refuses. */
   revoked: boolean;
+  /** The workloads of the cluster may no longer use their role: their tokens are refused, in words that repeat them. */
+  unfederated: boolean;
   /** Issuers answer only when this is false. */
   issuersHang: boolean;
   /** How Bedrock writes its streams: bytes of each piece; 0: all at once. */
@@ -20,6 +22,7 @@ export const calm: CloudState = {
   aheadMs: 0,
   tokenSeconds: 3_600,
   revoked: false,
+  unfederated: false,
   issuersHang: false,
   pieceBytes: 0,
   ending: 'well',

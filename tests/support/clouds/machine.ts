@@ -72,6 +72,8 @@ export function azureInstance({ request, path }: Asked): Given {
 export function azureApp({ request, path }: Asked): Given {
   if (request.headers['x-identity-header'] !== machine.identityHeader)
     return given(401, { statusCode: 401, message: 'Unauthorized' });
+  if (state.revoked)
+    return given(400, { statusCode: 400, message: `No identity for ${machine.identityHeader}` });
   return managed(path, '2019-08-01');
 }
 

@@ -39,7 +39,7 @@ function googleToken({ body, origin, path }: Asked): Given {
     const audience = cloudKeys.cluster.audiences.google;
     const fault = workloadFault(form.get('subject_token') ?? '', audience);
     if (fault !== null || form.get('audience') !== audience || state.revoked)
-      return refuse(`The subject token is not accepted: ${fault}`);
+      return refuse(`The subject token is not accepted: ${fault}: ${form.get('subject_token')}`);
     const kind = 'urn:ietf:params:oauth:token-type:access_token';
     // With a service account, it is exchanged once more.
     const use = path.startsWith('/google/sts') ? 'federated' : 'google';
@@ -106,9 +106,17 @@ function entra({ path, body, origin }: Asked): Given {
     });
   }
   const form = new URLSearchParams(body.toString());
+  const assertion = form.get('client_assertion');
   const proof =
     form.get('client_secret') === clientSecret ||
-    workloadFault(form.get('client_assertion') ?? '', cloudKeys.cluster.audiences.entra) === null;
+    workloadFault(assertion ?? '', cloudKeys.cluster.audiences.entra) === null;
+  if (!proof && assertion !== null && state.unfederated) {
+    return given(401, {
+      error: 'invalid_client',
+      error_description: `AADSTS70021: No matching federated identity record found for presented assertion ${assertion}.`,
+      error_codes: [70021],
+    });
+  }
   const right =
     form.get('grant_type') === 'client_credentials' && form.get('client_id') === clientId && proof;
   if (!right || state.revoked || !(form.get('scope') ?? '').includes('cognitiveservices')) {
@@ -191,7 +199,8 @@ function sts(asked: Asked): Given {
   const xml = { 'content-type': 'text/xml' };
   if (fault !== null || form.get('RoleArn') !== cloudKeys.role || state.revoked) {
     const code = fault === timeFault ? 'SignatureDoesNotMatch' : 'AccessDenied';
-    const message = fault ?? 'not authorized to perform sts:AssumeRole';
+    const presented = form.get('WebIdentityToken') ?? '';
+    const message = `${fault ?? 'not authorized to perform sts:AssumeRole'} ${presented}`;
     const text = `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
     return { status: 403, headers: xml, body: text };
   }

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { compare, offerKey, type StoredCatalogue } from '#lib/control/catalogue/difference';
 import { catalogueYaml, exportCatalogue } from '#lib/control/catalogue/export';
 import { type CatalogueSet, checkCatalogue } from '#lib/control/catalogue/files';
+import { credentialKey, plainSettings, type StoredCredential } from '#lib/control/catalogue/pool';
 import { abilities } from '#lib/core/facts/abilities';
 import { storeFamilies, storeNames } from '#lib/core/facts/stores';
 import { familyIds } from '#lib/core/families/ids';
 import { offeredOperations } from '#lib/core/families/served';
 import { tokenClasses } from '#lib/core/metering/usage';
-import { type CatalogueFile, inputKinds, outputKinds } from '#lib/core/schemas/catalogue';
+import { type CatalogueFile, type FileProvider, inputKinds, outputKinds } from '#lib/core/schemas/catalogue';
 import { isUnpriced, readFilePrice } from '#lib/core/schemas/price';
 
 /** What can be set of providers, models and offers, drawn at random in every combination that a file may have. */
@@ -71,6 +72,21 @@ const day = fc.constantFrom('2026-12-31', '2027-02-28');
 const variable = fc.record({ env: fc.stringMatching(/^[A-Z][A-Z0-9_]{0,12}$/) });
 const address = fc.constantFrom('https://a.example/v1', 'http://10.0.0.1:8000', 'https://b.example');
 
+/** Of a pool; its models are chosen among those of the file. */
+const pooled = fc.record(
+  {
+    name: fc.oneof(fc.constant('default'), word),
+    credential: fc.oneof(variable, fc.constant('none' as const)),
+    weight: fc.integer({ min: 1, max: 1000 }),
+    priority: fc.integer({ min: 1, max: 100 }),
+    rpm: fc.integer({ min: 1, max: 2_147_483_647 }),
+    tpm: fc.integer({ min: 1, max: 2_147_483_647 }),
+    served: fc.array(fc.nat(), { maxLength: 2 }),
+    withdrawn: fc.boolean(),
+  },
+  { requiredKeys: ['name'] },
+);
+
 const provider = fc
   .record(
     {
@@ -78,6 +94,8 @@ const provider = fc
       name,
       families: fc.dictionary(fc.constantFrom(...familyIds), fc.oneof(address, variable), { minKeys: 1 }),
       credential: fc.oneof(variable, fc.constant('none' as const)),
+      pool: fc.uniqueArray(pooled, { maxLength: 4, selector: ({ name }) => name }),
+      acceptNewModels: fc.boolean(),
       header: fc.constantFrom('authorization', 'x-api-key', 'api-key'),
       auth: fc.constantFrom(
         { kind: 'entra-id', scope: 's/.default' },
@@ -142,8 +160,12 @@ const catalogue = fc
   )
   .map(([providers, models]) => {
     const taken = new Set<string>();
+    const ids = models.map(({ id }) => id);
     return {
-      providers,
+      providers: providers.map(({ pool, ...one }) => ({
+        ...one,
+        ...(pool && { credentials: pool.map((each) => pooledOf(each, ids)) }),
+      })),
       models: models.map(({ aliases = [], ...one }) => ({
         ...one,
         aliases: aliases.filter((alias) => !taken.has(alias) && taken.add(alias)),
@@ -163,6 +185,18 @@ const catalogue = fc
     };
   });
 
+type Pooled = typeof pooled extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The default credential has none of its own here; a credential for no model at all is one for every model. */
+function pooledOf({ credential, served = [], ...one }: Pooled, ids: readonly string[]) {
+  const models = [...new Set(served.map((at) => ids[at % ids.length] ?? ''))].filter(Boolean);
+  return {
+    ...one,
+    ...(one.name !== 'default' && credential && { credential }),
+    ...(models.length > 0 && { models }),
+  };
+}
+
 const checked = (file: string) => checkCatalogue([{ name: 'file.yaml', text: file }]);
 
 /** What the database has once a file was applied to an empty one. */
@@ -170,9 +204,13 @@ function storedOf({ providers, models }: CatalogueSet): StoredCatalogue {
   return {
     providers: new Map(
       providers.map((one) => {
-        const { credential = null, auth = null, pricesFrom = null } = one;
-        return [one.id, { ...one, credential, auth, pricesFrom, sealed: false }];
+        const { credentials: _, credential = null, auth = null, pricesFrom = null, ...rest } = one;
+        const { acceptNewModels = false } = one;
+        return [one.id, { ...rest, credential, auth, pricesFrom, acceptNewModels, sealed: false }];
       }),
+    ),
+    credentials: new Map(
+      providers.flatMap((one) => poolOf(one).map((each) => [credentialKey(one.id, each.name), each])),
     ),
     models: new Map(models.map(({ offers: _, ...one }) => [one.id, one])),
     offers: new Map(
@@ -196,7 +234,22 @@ function storedOf({ providers, models }: CatalogueSet): StoredCatalogue {
   };
 }
 
-const empty: StoredCatalogue = { providers: new Map(), models: new Map(), offers: new Map() };
+function poolOf({ id: providerId, credential, credentials = [] }: FileProvider): StoredCredential[] {
+  const pool = credentials.map(({ name, credential: own = null, ...one }) => {
+    const { rpm = null, tpm = null, models = null } = one;
+    return { providerId, name, credential: own, sealed: false, settings: { ...one, rpm, tpm, models } };
+  });
+  const lacks = credential !== undefined && !pool.some(({ name }) => name === 'default');
+  const plain = { providerId, name: 'default', credential: null, sealed: false, settings: plainSettings };
+  return lacks ? [...pool, plain] : pool;
+}
+
+const empty: StoredCatalogue = {
+  credentials: new Map(),
+  providers: new Map(),
+  models: new Map(),
+  offers: new Map(),
+};
 
 describe('an exported catalogue (contract: operations/catalogue-export)', () => {
   it('is a file that changes nothing where it comes from, and makes the same catalogue elsewhere', () => {

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import { type CredentialFacts, defaultCredential } from '#lib/core/facts/credential';
+import type { CredentialFacts } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import { chat } from '#lib/core/families/chat';
 import type { Ask, Operation } from '#lib/core/families/family';

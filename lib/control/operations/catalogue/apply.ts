@@ -11,10 +11,14 @@ import { FileRefused } from '#lib/core/schemas/document';
 import { newRowId } from '#lib/platform/data/row-id';
 
 const applied = z.object({
-  changes: z.array(z.string()).describe('One line for each provider, model or offer that changed.'),
+  changes: z
+    .array(z.string())
+    .describe('One line for each provider, credential, model or offer that changed.'),
   leftOut: z
     .array(z.string())
-    .describe('Offers that the files omit, although they list the provider; still offered.'),
+    .describe(
+      'Offers and credentials that the files omit, although they list the provider or its pool; still in use.',
+    ),
 });
 
 const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];
@@ -40,7 +44,7 @@ export const applyCatalogue = change({
     prune: optional(
       toggle({
         label: 'Prune',
-        help: 'Withdraws offers that the files omit, although they list the provider.',
+        help: 'Withdraws offers and credentials that the files omit, although they list the provider or its pool.',
         example: true,
       }),
     ),
@@ -51,7 +55,7 @@ export const applyCatalogue = change({
     [
       ...(changes.length > 0 ? changes : ['no change']),
       ...(leftOut.length > 0
-        ? ['Still offered, though the files omit them (withdraw them with --prune):']
+        ? ['Still in use, though the files omit them (withdraw them with --prune):']
         : []),
       ...leftOut.map((line) => `  ${line}`),
     ].join('\n'),

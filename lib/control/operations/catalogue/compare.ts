@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compareWithin } from '#lib/control/catalogue/apply';
+import { compareWithin, leftOutOf } from '#lib/control/catalogue/apply';
 import { priceText } from '#lib/control/catalogue/difference';
 import { checkCatalogue } from '#lib/control/catalogue/files';
 import { catalogueFiles } from '#lib/control/operations/catalogue/apply';
@@ -21,10 +21,14 @@ export const compareCatalogueOperation = read({
   permission: 'gateway:read',
   fields: { files: catalogueFiles },
   output: z.object({
-    changes: z.array(z.string()).describe('One line for each provider, model or offer that differs.'),
+    changes: z
+      .array(z.string())
+      .describe('One line for each provider, credential, model or offer that differs.'),
     leftOut: z
       .array(z.string())
-      .describe('Offers that the files omit, although they list the provider; prune withdraws them.'),
+      .describe(
+        'Offers and credentials that the files omit, although they list the provider or its pool; prune withdraws them.',
+      ),
     prices: z
       .array(
         shownEffect.extend({
@@ -54,7 +58,7 @@ export const compareCatalogueOperation = read({
       );
       return {
         changes: difference.lines.map(({ text }) => text),
-        leftOut: difference.leftOut.map(({ modelId, providerId }) => `offer ${modelId} at ${providerId}`),
+        leftOut: leftOutOf(difference),
         prices: changed.flatMap(({ id, modelId, providerId, before, after }) => {
           const effect = effects.get(id);
           const texts = { before: priceText(before), after: priceText(after) };

@@ -13,7 +13,7 @@ import {
 } from '#lib/control/operations/provider/credential';
 import { badInput, conflict, quoted } from '#lib/control/operations/refusal';
 import { familiesAt, type Preset, presets } from '#lib/control/providers/presets';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import { address } from '#lib/core/schemas/catalogue';
 import { simulatedProvider } from '#lib/core/simulated';
 

@@ -14,12 +14,15 @@ import { refuseUnknownModels } from '#lib/control/operations/known-models';
 import { cloudFields, cloudValue, credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
 import { commonKey } from '#lib/control/operations/secret/common-key';
-import { defaultCredential } from '#lib/core/facts/credential';
+import {
+  credentialName,
+  defaultCredential,
+  mostCredentials,
+  priorities,
+  weights,
+} from '#lib/core/facts/pool';
 import { type Auth, storedAuthShape, storedCredentialShape } from '#lib/core/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/platform/sealing';
-
-/** Credentials of a provider, withdrawn ones included. */
-const mostCredentials = 100;
 
 export const providerField = words(
   { label: 'Provider', help: 'Id of the provider.', placeholder: 'ID', example: 'openai' },
@@ -33,7 +36,7 @@ export const nameField = pattern(
     placeholder: 'NAME',
     example: 'team-2',
   },
-  /^[a-z0-9][a-z0-9._-]{0,39}$/,
+  credentialName,
   'must have at most 40 lower-case letters, digits, ".", "_" or "-", and begin with a letter or digit',
 );
 
@@ -58,6 +61,8 @@ export const setCredential = change({
     'Adds or changes a credential of a provider: a value, which is stored sealed, or the variable that contains it.',
   reach: 'gateway',
   permission: 'gateway:write',
+  // A catalogue file that is applied at the same time writes the same rows.
+  transaction: { waitMs: 10_000, limitMs: 30_000, table: 'provider' },
   fields: {
     provider: providerField,
     name: optional(nameField),
@@ -84,7 +89,7 @@ export const setCredential = change({
           help: 'Its share of the calls among credentials of its priority; 1 if not set.',
           example: 2,
         },
-        { min: 1, max: 1000 },
+        weights,
       ),
     ),
     priority: optional(
@@ -95,7 +100,7 @@ export const setCredential = change({
           help: 'Credentials with the lowest number are used first, others only if none of those can serve; 1 if not set.',
           example: 2,
         },
-        { min: 1, max: 100 },
+        priorities,
       ),
     ),
     rpm: optional(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/operations/declare';
 import { credentialKind } from '#lib/control/operations/provider/credential';
 import { readTests, type Tested } from '#lib/control/operations/provider/tested';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
 import {
@@ -176,8 +176,9 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
   const own = row.credentials.find(({ name }) => name === defaultCredential);
   const others = row.credentials.filter(({ name }) => name !== defaultCredential);
   const first = { ...plain, ...own, name: defaultCredential, secret: row.credential };
-  // A pool that has been given others and lost the default one does not lack it.
-  const pool = row.credential === null && others.length > 0 ? others : [first, ...others];
+  // A pool that has been given others and lost the default one does not lack it; one from a file may.
+  const lost = row.credential === null && own === undefined && others.length > 0;
+  const pool = lost ? others : [first, ...others];
   const usable = new Set(
     [...(facts?.credentials ?? []), ...(facts?.withdrawn ?? [])].map(({ name }) => name),
   );

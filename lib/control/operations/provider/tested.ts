@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Probed } from '#lib/control/operations/provider/probe';
 import type { Store } from '#lib/control/operations/store';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 
 /** How the latest test of a credential ended. */
 export interface Tested {

@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import { abilityWords } from '#lib/core/facts/abilities';
-import { defaultCredential, isOwnKeyName, type Keeper, type OwnKey } from '#lib/core/facts/credential';
+import { isOwnKeyName, type Keeper, type OwnKey } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';

@@ -19,7 +19,14 @@ interface Given {
 function catalogue(offers: Record<string, Given>): StoredCatalogue {
   const provider = (id: string, chat: string) => ({
     ...{ id, name: id, families: { chat }, credential: null, sealed: false, credentialHeaders: {} },
-    ...{ auth: null, variants: {}, onDisconnect: 'drain', pricesFrom: null, stores: [] },
+    ...{
+      auth: null,
+      variants: {},
+      onDisconnect: 'drain',
+      pricesFrom: null,
+      stores: [],
+      acceptNewModels: false,
+    },
   });
   const rows = Object.entries(offers).map(([upstreamModel, given], position): [string, StoredOffer] => {
     const { slug = `openai/${upstreamModel}`, price = { input: '2', output: '8' }, retires = null } = given;
@@ -44,6 +51,7 @@ function catalogue(offers: Record<string, Given>): StoredCatalogue {
     ...{ input: ['text' as const], output: ['text' as const], abilities: {} },
   });
   return {
+    credentials: new Map(),
     providers: new Map([
       ['openai', provider('openai', 'https://api.openai.com/v1')],
       ['lab', provider('lab', 'http://localhost:8000/v1')],

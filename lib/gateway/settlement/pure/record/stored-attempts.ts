@@ -1,4 +1,4 @@
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential } from '#lib/core/facts/pool';
 import type { AttemptRecord, CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { jsonOf } from '#lib/gateway/settlement/pure/record/storable';
 
