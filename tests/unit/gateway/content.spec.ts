@@ -7,10 +7,10 @@ import { omittedData, withoutData } from '#lib/gateway/content/pure/without-data
 import { contentOf, openContent, sealContent as seal } from '#lib/gateway/content/stored';
 import { createIds } from '#lib/platform/ids';
 
-const sealContent = async (of: typeof owner, sides: Parameters<typeof contentOf>[0], sealingKey: Buffer) =>
-  seal(of, await contentOf(sides), sealingKey);
 const owner = { workspaceId: 'w', callId: 'c' };
 const key = randomBytes(32);
+const sealContent = async (of: typeof owner, sides: Parameters<typeof contentOf>[0], sealingKey: Buffer) =>
+  seal(of, await contentOf(sides), sealingKey);
 
 function room(free: number) {
   const state = { free };

@@ -12,8 +12,6 @@ const keyForms: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?:AIza|ya29\.|GOCSPX-)[\w-]{20,}/g,
   /(?<![A-Za-z0-9])SG\.[\w-]{16,64}\.[\w-]{16,}/g,
   /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}/g,
-  // A JSON Web Token.
-  /(?<![A-Za-z0-9])eyJ[\w-]{8,2700}\.[\w-]{8,}(?:\.[\w-]+)?/g,
   /\b(?:bearer|basic)[ \t]{1,4}[\w.~+/=-]{16,}/gi,
   // A name and a password in a URL.
   /(?<=:\/\/)[^\s/:@"'<>]{1,128}:[^\s/@"'<>]{3,256}(?=@)/g,
@@ -41,6 +39,7 @@ function findKeys(text: string): readonly Found[] {
     // Code names types and variables behind such words; a secret nearly always has a digit.
     if (/\d/.test(value)) found.push({ from: to - value.length, to, name });
   }
+  found.push(...findTokens(text));
   keyBlock.lastIndex = 0;
   for (let begin = keyBlock.exec(text); begin !== null; begin = keyBlock.exec(text)) {
     keyBlockEnd.lastIndex = keyBlock.lastIndex;
@@ -48,6 +47,23 @@ function findKeys(text: string): readonly Found[] {
     const to = keyBlockEnd.exec(text) === null ? text.length : keyBlockEnd.lastIndex;
     found.push({ from: begin.index, to, name });
     keyBlock.lastIndex = to;
+  }
+  return found;
+}
+
+/** JSON Web Tokens: what begins with `{"` in Base64, and a point after it. */
+function findTokens(text: string): Found[] {
+  const found: Found[] = [];
+  for (const { 0: run, index } of text.matchAll(/[\w.-]{20,}/g)) {
+    for (let begin = run.indexOf('eyJ'); begin >= 0; ) {
+      const point = run.indexOf('.', begin);
+      if (point < 0) break;
+      if (point - begin >= 11 && run.length - point > 8) {
+        found.push({ from: index + begin, to: index + run.length, name: 'key' });
+        break;
+      }
+      begin = run.indexOf('eyJ', point);
+    }
   }
   return found;
 }
