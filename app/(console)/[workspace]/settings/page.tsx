@@ -30,6 +30,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 export const metadata: Metadata = { title: 'Settings' };
 
 const { name, retentionDays, strict, content, contentShare, contentDays, tags, endUsers } = workspaceSettings;
+const { maskKeys, maskMail, maskCards, maskPhones, maskPatterns } = workspaceSettings;
 const { idempotency, cache, cacheSeconds } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
@@ -49,6 +50,14 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
   const nowMs = Date.now();
   const locked = lockOf(member, 'workspace:write', 'change settings');
   const common = { workspace: slug, locked, send: setWorkspaceAction };
+  const masks = {
+    maskKeys: settings.maskKeys,
+    maskMail: settings.maskMail,
+    maskCards: settings.maskCards,
+    maskPhones: settings.maskPhones,
+    maskPatterns: settings.maskPatterns ?? '',
+  };
+  const isMasked = Object.values(masks).some(Boolean);
   const [slugField] = formOf(renameWorkspace.fields);
   const { env } = getConsoleHost();
   return (
@@ -140,6 +149,22 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             Keeps what calls were asked and answered, so that members can read it on the call’s page. It is
             stored encrypted, without files and pictures, and each reading is in the audit log. A key may have
             a setting of its own; the header <code>X-Gateway-Content: off</code> keeps a call out.
+          </p>
+        </SettingsForm>
+      </Section>
+      <Section title="Masks" note={isMasked ? 'Masked before it is kept' : 'Nothing is masked'}>
+        <SettingsForm
+          key={`${masks.maskKeys} ${masks.maskMail} ${masks.maskCards} ${masks.maskPhones} ${masks.maskPatterns}`}
+          {...common}
+          fields={formOf({ maskKeys, maskMail, maskCards, maskPhones, maskPatterns })}
+          initial={masks}
+          saved="Masks saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            What is found in the content of calls is replaced by a mark such as{' '}
+            <code>[masked: mail address]</code> before it is kept, also if a stream delivered it in pieces.
+            Content that cannot be masked is not kept. This is for calls that begin from now on; your programs
+            and the models still get everything.
           </p>
         </SettingsForm>
       </Section>
