@@ -23,6 +23,8 @@ export const closedTexts = [
     'workspace.open.timeZone',
     'workspace.rename.slug',
   ],
+  // Shown only in its own box of the settings.
+  ...['workspace.create.maskPatterns', 'workspace.set.maskPatterns'],
   ...[
     'workspace.delete.confirm',
     'secret.accept.confirm',

@@ -28,7 +28,7 @@ const CUT_CHARACTERS = 256;
 const MEMO_CHARACTERS = 256;
 
 /** What is written in place of a secret; it means the same in text, in JSON and in JSON within JSON. */
-export const markOf = (name: string): string => `[masked: ${name}]`;
+const markOf = (name: string): string => `[masked: ${name}]`;
 
 /** A part of a body that is replaced; without a mark, it continues the one before. */
 interface Edit {

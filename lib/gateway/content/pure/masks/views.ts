@@ -58,7 +58,7 @@ function escapeAt(text: string, at: number): readonly [string, number] {
 }
 
 /** Escapes inside escapes without an end, as no program writes them. */
-export class TooManyLevels extends Error {}
+class TooManyLevels extends Error {}
 
 /**
  * Searches text as it is and, as long as it has escapes, without them: the arguments of a tool are JSON in a string.
