@@ -1,10 +1,18 @@
 import { type ReactNode, useId } from 'react';
 
+interface SectionProps {
+  title: string;
+  note?: ReactNode;
+  /** What links to it have behind the "#". */
+  anchor?: string;
+  children: ReactNode;
+}
+
 /** A titled, framed section of a page. */
-export function Section({ title, note, children }: { title: string; note?: ReactNode; children: ReactNode }) {
+export function Section({ title, note, anchor, children }: SectionProps) {
   const id = useId();
   return (
-    <section aria-labelledby={id} className="min-w-0 rounded-lg border bg-surface">
+    <section id={anchor} aria-labelledby={id} className="min-w-0 scroll-mt-16 rounded-lg border bg-surface">
       <header className="flex flex-wrap items-baseline justify-between gap-x-4 border-b px-4 py-2.5">
         <h2 id={id} className="font-semibold text-[0.8125rem]">
           {title}

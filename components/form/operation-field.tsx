@@ -79,7 +79,8 @@ export function OperationField({ field, models, value, initial, onChange, error 
       {...(placeholder === null ? {} : { placeholder })}
       {...(kind === 'money' ? { prefix: '$', inputMode: 'decimal' as const } : {})}
       {...(kind === 'count' ? { inputMode: 'numeric' as const } : {})}
-      {...(kind === 'text' ? { maxLength: 1000 } : {})}
+      {...(field.lines ? { rows: 4, maxLength: 4000, spellCheck: false } : {})}
+      {...(kind === 'text' && !field.lines ? { maxLength: 1000 } : {})}
       {...(kind === 'email' || kind === 'password' ? { type: kind } : {})}
     />
   );

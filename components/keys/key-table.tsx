@@ -4,6 +4,7 @@ import { SelectAllKeys, SelectKey } from '#components/keys/bulk/selection';
 import { KeyMenu } from '#components/keys/key-menu';
 import type { KeyRow } from '#components/keys/key-row';
 import { Badge } from '#components/ui/badge';
+import { CapMeter } from '#components/ui/cap-meter';
 import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { type ColumnOf, columnSets } from '#lib/console/columns';
@@ -182,23 +183,6 @@ function Scope({ models }: { models: KeyRow['models'] }) {
     <span title={models.join('\n')}>
       {first}
       {rest.length > 0 ? <span className="text-muted"> and {rest.length} more</span> : null}
-    </span>
-  );
-}
-
-function CapMeter({ used, text }: { used: number; text: string }) {
-  const part = Math.min(1, Math.max(0, used));
-  return (
-    <span className="mt-1 flex items-center gap-2">
-      <svg aria-hidden className="h-1 w-20 shrink-0 rounded-full bg-hover" preserveAspectRatio="none">
-        <rect
-          width={`${part * 100}%`}
-          height="100%"
-          rx="2"
-          className={part >= 1 ? 'fill-bad' : part >= 0.8 ? 'fill-warn' : 'fill-accent'}
-        />
-      </svg>
-      <span className="whitespace-nowrap text-muted text-xs">{text}</span>
     </span>
   );
 }

@@ -13,6 +13,7 @@ import {
   Settings,
   Terminal,
   Users,
+  Wallet,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
 
@@ -38,6 +39,7 @@ export const destinations: readonly DestinationGroup[] = [
       { path: 'playground', label: 'Playground', icon: <FlaskConical /> },
       { path: 'models', label: 'Models', icon: <Boxes /> },
       { path: 'keys', label: 'API keys', icon: <KeyRound /> },
+      { path: 'tag-budgets', label: 'User and tag budgets', icon: <Wallet /> },
     ],
   },
   {

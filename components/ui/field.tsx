@@ -18,11 +18,14 @@ interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render
   prefix?: string;
   /** Shown inside the input on the right, such as a button or a unit. */
   suffix?: ReactNode;
+  /** Height of a text of several lines; absent: it has one. */
+  rows?: number;
   className?: string;
 }
 
 /** One labeled text input with a hint or an error, accessible to screen readers. */
-export function Field({ label, hint, error, prefix, suffix, className, name, ...control }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, hint, error, prefix, suffix, rows, className, name, ...control } = props;
   return (
     <BaseField.Root
       name={name}
@@ -37,7 +40,13 @@ export function Field({ label, hint, error, prefix, suffix, className, name, ...
           </span>
         ) : null}
         <BaseField.Control
-          className={classNames(inputStyle, prefix && 'pl-6.5', suffix && 'pr-12')}
+          className={classNames(
+            inputStyle,
+            prefix && 'pl-6.5',
+            suffix && 'pr-12',
+            rows && 'h-auto py-1.5 leading-6',
+          )}
+          {...(rows && { render: <textarea rows={rows} /> })}
           {...control}
         />
         {suffix ? (

@@ -1,44 +1,30 @@
 'use client';
 
 import { SlidersHorizontal, X } from 'lucide-react';
+import { usePathname, useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
 import { useId, useState, useTransition } from 'react';
 import { Button } from '#components/ui/button';
 import { FilterSheet } from '#components/ui/filter-sheet';
 import { NativeSelect } from '#components/ui/native-select';
-import { DayRange } from '#components/usage/day-range';
+import { RangeSelect, type ShownRange } from '#components/usage/range-select';
 import { type MetricName, metricNames, metrics, namesOf } from '#lib/console/usage/metrics';
-import { fits, groupings, inSentence, usageParameters } from '#lib/console/usage/parameters';
+import { fits, groupingLabel, groupings, usageParameters } from '#lib/console/usage/parameters';
+import { tagGroupings, tagUsageUrl } from '#lib/console/usage/tag-parameters';
 import type { Step } from '#lib/core/charts/buckets';
-import type { RangeName } from '#lib/core/charts/ranges';
 
 interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
-interface UsageBarProps {
-  range: RangeName | 'custom';
-  /** The first and the last day of the range, in the workspace's zone: "2026-11-22". */
-  days: { readonly first: string; readonly last: string };
+interface UsageBarProps extends ShownRange {
   step: Step;
   steps: readonly Step[];
   models: readonly Choice[];
   providers: readonly Choice[];
   keys: readonly Choice[];
 }
-
-const ranges: Readonly<Record<RangeName | 'custom', string>> = {
-  '24h': 'Last 24 hours',
-  today: 'Today',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-  month: 'This month',
-  'last-month': 'Last month',
-  '90d': 'Last 90 days',
-  '12m': 'Last 12 months',
-  custom: 'Custom range',
-};
 
 const stepNames: Readonly<Record<Step, string>> = {
   quarter: 'By 15 minutes',
@@ -52,16 +38,15 @@ const stepNames: Readonly<Record<Step, string>> = {
 export function UsageBar({ range, days, step, steps, models, providers, keys }: UsageBarProps) {
   const [pending, startTransition] = useTransition();
   const options = { shallow: false, history: 'push', startTransition } as const;
-  const [{ metric, by, model, provider, key }, set] = useQueryStates(usageParameters, options);
+  const router = useRouter();
+  const path = usePathname();
+  const [{ metric, by, model, provider, key, ...rest }, set] = useQueryStates(usageParameters, options);
   // Filters are visible if any is set; otherwise they are behind a button.
   const [more, setMore] = useState(Boolean(model || provider || key));
   const filters = useId();
+  const span = { range: rest.range, from: rest.from, to: rest.to };
   const chooseMetric = (next: MetricName) =>
     set({ metric: next, ...(fits(next, by) ? {} : { by: 'model' as const }) });
-  const chooseRange = (next: RangeName | 'custom') =>
-    next === 'custom'
-      ? set({ from: days.first, to: dayAfter(days.last), step: null })
-      : set({ range: next, from: null, to: null, step: null });
   const narrowed = [model, provider, key].filter(Boolean).length;
   const clear = () => set({ model: null, provider: null, key: null });
   const narrowing = (
@@ -97,21 +82,19 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
           label="Group by"
           className="sm:w-44"
           value={fits(metric, by) ? by : 'model'}
-          options={namesOf(groupings)
-            .filter((value) => fits(metric, value))
-            .map((value) => ({
-              value,
-              label: value === 'none' ? groupings[value] : `By ${inSentence(groupings[value])}`,
-            }))}
-          onChange={(next) => set({ by: oneOf(namesOf(groupings), next) })}
+          options={[
+            ...namesOf(groupings)
+              .filter((value) => fits(metric, value))
+              .map((value) => ({ value, label: groupingLabel(value) })),
+            ...tagGroupings,
+          ]}
+          onChange={(next) =>
+            tagGroupings.some(({ value }) => value === next)
+              ? startTransition(() => router.push(tagUsageUrl(`${path}/tags`, { by: next, ...span })))
+              : set({ by: oneOf(namesOf(groupings), next) })
+          }
         />
-        <NativeSelect
-          label="Range"
-          className="sm:w-40"
-          value={range}
-          options={namesOf(ranges).map((value) => ({ value, label: ranges[value] }))}
-          onChange={(next) => chooseRange(oneOf(namesOf(ranges), next))}
-        />
+        <RangeSelect range={range} days={days} onChange={(next) => set({ ...next, step: null })} />
         <FilterSheet given={narrowed} onClear={clear}>
           {narrowing}
         </FilterSheet>
@@ -124,14 +107,6 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
           <SlidersHorizontal />
           {narrowed > 0 ? `Filters (${narrowed})` : 'Filters'}
         </Button>
-        {range === 'custom' ? (
-          <DayRange
-            key={`${days.first} ${days.last}`}
-            first={days.first}
-            last={days.last}
-            onChange={(first, last) => set({ from: first, to: dayAfter(last), step: null })}
-          />
-        ) : null}
         <span role="status" className="self-center text-muted text-xs sm:order-last">
           {pending ? 'Loading…' : ''}
         </span>
@@ -182,9 +157,4 @@ function oneOf<Name extends string>(names: readonly Name[], chosen: string): Nam
   const found = names.find((name) => name === chosen) ?? names[0];
   if (found === undefined) throw new Error('a list offers something');
   return found;
-}
-
-/** "2026-11-30" → "2026-12-01": the end of a range is exclusive. */
-function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 }

@@ -74,6 +74,11 @@ export type WorkspaceMinAggregateOutputType = {
   content: string | null
   contentShare: number | null
   contentDays: number | null
+  maskKeys: boolean | null
+  maskMail: boolean | null
+  maskCards: boolean | null
+  maskPhones: boolean | null
+  maskPatterns: string | null
   contentDeletedAt: Date | null
   idempotency: boolean | null
   cache: string | null
@@ -110,6 +115,11 @@ export type WorkspaceMaxAggregateOutputType = {
   content: string | null
   contentShare: number | null
   contentDays: number | null
+  maskKeys: boolean | null
+  maskMail: boolean | null
+  maskCards: boolean | null
+  maskPhones: boolean | null
+  maskPatterns: string | null
   contentDeletedAt: Date | null
   idempotency: boolean | null
   cache: string | null
@@ -146,6 +156,11 @@ export type WorkspaceCountAggregateOutputType = {
   content: number
   contentShare: number
   contentDays: number
+  maskKeys: number
+  maskMail: number
+  maskCards: number
+  maskPhones: number
+  maskPatterns: number
   contentDeletedAt: number
   idempotency: number
   cache: number
@@ -215,6 +230,11 @@ export type WorkspaceMinAggregateInputType = {
   content?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  maskKeys?: true | runtime.Types.Skip
+  maskMail?: true | runtime.Types.Skip
+  maskCards?: true | runtime.Types.Skip
+  maskPhones?: true | runtime.Types.Skip
+  maskPatterns?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   idempotency?: true | runtime.Types.Skip
   cache?: true | runtime.Types.Skip
@@ -251,6 +271,11 @@ export type WorkspaceMaxAggregateInputType = {
   content?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  maskKeys?: true | runtime.Types.Skip
+  maskMail?: true | runtime.Types.Skip
+  maskCards?: true | runtime.Types.Skip
+  maskPhones?: true | runtime.Types.Skip
+  maskPatterns?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   idempotency?: true | runtime.Types.Skip
   cache?: true | runtime.Types.Skip
@@ -287,6 +312,11 @@ export type WorkspaceCountAggregateInputType = {
   content?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  maskKeys?: true | runtime.Types.Skip
+  maskMail?: true | runtime.Types.Skip
+  maskCards?: true | runtime.Types.Skip
+  maskPhones?: true | runtime.Types.Skip
+  maskPatterns?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   idempotency?: true | runtime.Types.Skip
   cache?: true | runtime.Types.Skip
@@ -411,6 +441,11 @@ export type WorkspaceGroupByOutputType = {
   content: string
   contentShare: number
   contentDays: number
+  maskKeys: boolean
+  maskMail: boolean
+  maskCards: boolean
+  maskPhones: boolean
+  maskPatterns: string | null
   contentDeletedAt: Date | null
   idempotency: boolean
   cache: string
@@ -471,6 +506,11 @@ export type WorkspaceWhereInput = {
   content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
@@ -529,6 +569,11 @@ export type WorkspaceOrderByWithRelationInput = {
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  maskKeys?: Prisma.SortOrder | runtime.Types.Skip
+  maskMail?: Prisma.SortOrder | runtime.Types.Skip
+  maskCards?: Prisma.SortOrder | runtime.Types.Skip
+  maskPhones?: Prisma.SortOrder | runtime.Types.Skip
+  maskPatterns?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   idempotency?: Prisma.SortOrder | runtime.Types.Skip
   cache?: Prisma.SortOrder | runtime.Types.Skip
@@ -590,6 +635,11 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
@@ -648,6 +698,11 @@ export type WorkspaceOrderByWithAggregationInput = {
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  maskKeys?: Prisma.SortOrder | runtime.Types.Skip
+  maskMail?: Prisma.SortOrder | runtime.Types.Skip
+  maskCards?: Prisma.SortOrder | runtime.Types.Skip
+  maskPhones?: Prisma.SortOrder | runtime.Types.Skip
+  maskPatterns?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   idempotency?: Prisma.SortOrder | runtime.Types.Skip
   cache?: Prisma.SortOrder | runtime.Types.Skip
@@ -693,6 +748,11 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   content?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
   contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
   cache?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
@@ -730,6 +790,11 @@ export type WorkspaceCreateInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -788,6 +853,11 @@ export type WorkspaceUncheckedCreateInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -846,6 +916,11 @@ export type WorkspaceUpdateInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -904,6 +979,11 @@ export type WorkspaceUncheckedUpdateInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -962,6 +1042,11 @@ export type WorkspaceCreateManyInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -999,6 +1084,11 @@ export type WorkspaceUpdateManyMutationInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1036,6 +1126,11 @@ export type WorkspaceUncheckedUpdateManyInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1086,6 +1181,11 @@ export type WorkspaceCountOrderByAggregateInput = {
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  maskKeys?: Prisma.SortOrder | runtime.Types.Skip
+  maskMail?: Prisma.SortOrder | runtime.Types.Skip
+  maskCards?: Prisma.SortOrder | runtime.Types.Skip
+  maskPhones?: Prisma.SortOrder | runtime.Types.Skip
+  maskPatterns?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   idempotency?: Prisma.SortOrder | runtime.Types.Skip
   cache?: Prisma.SortOrder | runtime.Types.Skip
@@ -1138,6 +1238,11 @@ export type WorkspaceMaxOrderByAggregateInput = {
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  maskKeys?: Prisma.SortOrder | runtime.Types.Skip
+  maskMail?: Prisma.SortOrder | runtime.Types.Skip
+  maskCards?: Prisma.SortOrder | runtime.Types.Skip
+  maskPhones?: Prisma.SortOrder | runtime.Types.Skip
+  maskPatterns?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   idempotency?: Prisma.SortOrder | runtime.Types.Skip
   cache?: Prisma.SortOrder | runtime.Types.Skip
@@ -1174,6 +1279,11 @@ export type WorkspaceMinOrderByAggregateInput = {
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  maskKeys?: Prisma.SortOrder | runtime.Types.Skip
+  maskMail?: Prisma.SortOrder | runtime.Types.Skip
+  maskCards?: Prisma.SortOrder | runtime.Types.Skip
+  maskPhones?: Prisma.SortOrder | runtime.Types.Skip
+  maskPatterns?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   idempotency?: Prisma.SortOrder | runtime.Types.Skip
   cache?: Prisma.SortOrder | runtime.Types.Skip
@@ -1561,6 +1671,11 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -1618,6 +1733,11 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -1691,6 +1811,11 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1748,6 +1873,11 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1805,6 +1935,11 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -1862,6 +1997,11 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -1935,6 +2075,11 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1992,6 +2137,11 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2049,6 +2199,11 @@ export type WorkspaceCreateWithoutMembersInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2106,6 +2261,11 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2179,6 +2339,11 @@ export type WorkspaceUpdateWithoutMembersInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2236,6 +2401,11 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2293,6 +2463,11 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2350,6 +2525,11 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2423,6 +2603,11 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2480,6 +2665,11 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2537,6 +2727,11 @@ export type WorkspaceCreateWithoutAlertsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2594,6 +2789,11 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2667,6 +2867,11 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2724,6 +2929,11 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2781,6 +2991,11 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2838,6 +3053,11 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -2911,6 +3131,11 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2968,6 +3193,11 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3025,6 +3255,11 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3082,6 +3317,11 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3155,6 +3395,11 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3212,6 +3457,11 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3269,6 +3519,11 @@ export type WorkspaceCreateWithoutKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3326,6 +3581,11 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3399,6 +3659,11 @@ export type WorkspaceUpdateWithoutKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3456,6 +3721,11 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3513,6 +3783,11 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3570,6 +3845,11 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3643,6 +3923,11 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3700,6 +3985,11 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3757,6 +4047,11 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3814,6 +4109,11 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -3887,6 +4187,11 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -3944,6 +4249,11 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4001,6 +4311,11 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4058,6 +4373,11 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4131,6 +4451,11 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4188,6 +4513,11 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4245,6 +4575,11 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4302,6 +4637,11 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4375,6 +4715,11 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4432,6 +4777,11 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4489,6 +4839,11 @@ export type WorkspaceCreateWithoutTagBudgetsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4546,6 +4901,11 @@ export type WorkspaceUncheckedCreateWithoutTagBudgetsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4619,6 +4979,11 @@ export type WorkspaceUpdateWithoutTagBudgetsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4676,6 +5041,11 @@ export type WorkspaceUncheckedUpdateWithoutTagBudgetsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4733,6 +5103,11 @@ export type WorkspaceCreateWithoutPromosInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4790,6 +5165,11 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -4863,6 +5243,11 @@ export type WorkspaceUpdateWithoutPromosInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4920,6 +5305,11 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -4977,6 +5367,11 @@ export type WorkspaceCreateWithoutResourcesInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5034,6 +5429,11 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5107,6 +5507,11 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5164,6 +5569,11 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5221,6 +5631,11 @@ export type WorkspaceCreateWithoutJobsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5278,6 +5693,11 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5351,6 +5771,11 @@ export type WorkspaceUpdateWithoutJobsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5408,6 +5833,11 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5465,6 +5895,11 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5522,6 +5957,11 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5595,6 +6035,11 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5652,6 +6097,11 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5709,6 +6159,11 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5766,6 +6221,11 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -5839,6 +6299,11 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5896,6 +6361,11 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -5953,6 +6423,11 @@ export type WorkspaceCreateWithoutPayersInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6010,6 +6485,11 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6083,6 +6563,11 @@ export type WorkspaceUpdateWithoutPayersInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6140,6 +6625,11 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6197,6 +6687,11 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6254,6 +6749,11 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6327,6 +6827,11 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6384,6 +6889,11 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6441,6 +6951,11 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6498,6 +7013,11 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   content?: string | runtime.Types.Skip
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: string | null | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: string | runtime.Types.Skip
@@ -6571,6 +7091,11 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6628,6 +7153,11 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  maskKeys?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskMail?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskCards?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPhones?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maskPatterns?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -6887,6 +7417,11 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   content?: boolean | runtime.Types.Skip
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: boolean | runtime.Types.Skip
@@ -6946,6 +7481,11 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   content?: boolean | runtime.Types.Skip
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: boolean | runtime.Types.Skip
@@ -6983,6 +7523,11 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   content?: boolean | runtime.Types.Skip
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: boolean | runtime.Types.Skip
@@ -7020,6 +7565,11 @@ export type WorkspaceSelectScalar = {
   content?: boolean | runtime.Types.Skip
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
+  maskKeys?: boolean | runtime.Types.Skip
+  maskMail?: boolean | runtime.Types.Skip
+  maskCards?: boolean | runtime.Types.Skip
+  maskPhones?: boolean | runtime.Types.Skip
+  maskPatterns?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   idempotency?: boolean | runtime.Types.Skip
   cache?: boolean | runtime.Types.Skip
@@ -7039,7 +7589,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "maskKeys" | "maskMail" | "maskCards" | "maskPhones" | "maskPatterns" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -7131,6 +7681,17 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * How long it is kept, days.
      */
     contentDays: number
+    /**
+     * What is masked in content before it is kept (contract: content/masks).
+     */
+    maskKeys: boolean
+    maskMail: boolean
+    maskCards: boolean
+    maskPhones: boolean
+    /**
+     * The workspace's own patterns, "name: pattern" a line.
+     */
+    maskPatterns: string | null
     /**
      * Content of calls that began before was deleted by someone; rows follow within the hour.
      */
@@ -7648,6 +8209,11 @@ export interface WorkspaceFieldRefs {
   readonly content: Prisma.FieldRef<"Workspace", 'String'>
   readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly maskKeys: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly maskMail: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly maskCards: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly maskPhones: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly maskPatterns: Prisma.FieldRef<"Workspace", 'String'>
   readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly idempotency: Prisma.FieldRef<"Workspace", 'Boolean'>
   readonly cache: Prisma.FieldRef<"Workspace", 'String'>

@@ -80,6 +80,32 @@ export const columnSets = {
     },
     ['errors', 'inputTokens', 'outputTokens', 'good', 'cacheHits', 'saved'],
   ),
+  tagUsage: columnSet(
+    'Value',
+    {
+      cost: 'Spend',
+      share: 'Share',
+      calls: 'Calls',
+      errors: 'Errors',
+      refused: 'Refused',
+      inputTokens: 'Input tokens',
+      outputTokens: 'Output tokens',
+    },
+    ['errors'],
+  ),
+  tagBudgets: columnSet(
+    'For',
+    {
+      state: 'Now',
+      dailyCap: 'Per day',
+      d7Cap: 'Any 7 days',
+      d30Cap: 'Any 30 days',
+      rates: 'A minute',
+      spend: 'Spend, 30 days',
+      created: 'Created',
+    },
+    ['spend', 'created'],
+  ),
   members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
     'id',
   ]),

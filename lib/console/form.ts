@@ -2,7 +2,7 @@ import type { FieldFacts, FieldKind, Fields } from '#lib/control/operations/fiel
 
 /** A field as plain data, for a form in the browser. */
 export interface FormField
-  extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'empty' | 'group' | 'choiceNames'> {
+  extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'lines' | 'empty' | 'group' | 'choiceNames'> {
   readonly name: string;
   readonly kind: FieldKind;
   readonly required: boolean;
@@ -21,6 +21,7 @@ export function formOf(fields: Fields): FormField[] {
     example: typeof field.example === 'string' ? field.example : null,
     choices: field.choices ?? [],
     ...(field.unit === undefined ? {} : { unit: field.unit }),
+    ...(field.lines && { lines: true }),
     ...(field.empty === undefined ? {} : { empty: field.empty }),
     ...(field.group === undefined ? {} : { group: field.group }),
     ...(field.choiceNames === undefined ? {} : { choiceNames: field.choiceNames }),

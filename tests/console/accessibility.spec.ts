@@ -170,6 +170,8 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await expectAccessibleInEachLook(page);
     await expectEscapeLeadsBack(page, invite);
     for (const [path, heading] of [
+      ['tag-budgets?value=user-17', 'User and tag budgets'],
+      ['usage/tags', 'Usage by tag and end user'],
       ['management-keys', 'Management keys'],
       ['audit', 'Audit log'],
       ['settings', 'Settings'],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { nodeLane } from '#lib/gateway/flow/node-lane';
 import type { Health } from '#lib/gateway/routing/health';
+import { SocketServer } from '#lib/gateway/sockets/server';
 import type { Clock } from '#lib/platform/clock';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { readEnv } from '#lib/platform/env/env';
@@ -43,8 +44,11 @@ export interface InProcess {
   close(): Promise<void>;
 }
 
-/** @param still only `pass` moves the clock: for tests of windows, which a busy machine must not delay. */
-export async function startInProcess({ still = false } = {}): Promise<InProcess> {
+/**
+ * @param options `still`: only `pass` moves the clock, for tests of windows, which a busy machine must not delay;
+ * `socketsOfKey`: WebSockets that one key may have.
+ */
+export async function startInProcess({ still = false, socketsOfKey = 1_000 } = {}): Promise<InProcess> {
   const [database, sandbox] = await Promise.all([createFilledDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'));
@@ -64,6 +68,8 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   // Limits are counted in memory: a store of limits would use its own clock.
   const running = await assemble(env, ground, pino({ level: 'silent' }), { clock, limitsInMemory: true });
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
+  const sockets = new SocketServer(running.runtime, { mostOfKey: socketsOfKey });
+  server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -91,6 +97,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     },
     close: async () => {
       server.closeAllConnections();
+      sockets.terminate();
       server.close();
       await running.stop();
       await sandbox.close();

@@ -9,6 +9,8 @@ export const helpPlaces = {
   logs: 'errors#handling',
   content: 'content#work-with-it',
   usage: 'billing#usage-and-forecast',
+  'tag-usage': 'tags#seeing-them',
+  'tag-budgets': 'tags#budgets',
   routing: 'routing#a-policy',
   'own-keys': 'routing#own-provider-keys',
   billing: 'billing#monthly-budget',

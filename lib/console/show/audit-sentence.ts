@@ -92,6 +92,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
       : 'switched the low-balance email off',
   'alert.set': (row) => `changed the alerts${changesIn(row)}`,
   'content.show': () => 'read what a call was asked and answered',
+  'content.search': () => 'searched what calls were asked and answered',
   'content.export': () => 'exported what calls were asked and answered',
   'content.delete': ({ is }) =>
     `deleted the content of ${is.of === 'call' ? 'a call' : `all calls of this ${text(is.of)}`}`,

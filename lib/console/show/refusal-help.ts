@@ -4,7 +4,7 @@ export interface RefusalHelp {
   /**
    * Where the fix is: the call's key, or a page of the workspace; null if it is in the client's own request.
    */
-  readonly mend: 'key' | 'models' | 'billing' | 'settings' | 'routing' | null;
+  readonly mend: 'key' | 'tag-budgets' | 'models' | 'billing' | 'settings' | 'routing' | null;
 }
 
 const help: Record<string, RefusalHelp> = {
@@ -54,6 +54,7 @@ const help: Record<string, RefusalHelp> = {
 };
 
 const pages = {
+  'tag-budgets': 'User and tag budgets',
   models: 'Models',
   billing: 'Billing',
   settings: 'Workspace limits',
@@ -76,7 +77,16 @@ export function mendingPage(
   return exists(mend) ? { href: `/${place.workspace}/${mend}`, label: pages[mend] } : null;
 }
 
-/** What to do about an error code; null if there is nothing to add to the code. */
-export function findRefusalHelp(errorCode: string | null): RefusalHelp | null {
-  return errorCode === null ? null : (help[errorCode] ?? null);
+/** Codes that keys share with budgets of end users and tags (contract: tags/spend, tags/rates). */
+const shared = /^(day|d7|d30)_limit_reached$|^api_key_[rt]pm_exceeded$/;
+
+/**
+ * What to do about an error code; null if there is nothing to add to the code.
+ * @param tagged whether the call had an end user or tags, whose budget it may have been.
+ */
+export function findRefusalHelp(errorCode: string | null, tagged = false): RefusalHelp | null {
+  const found = errorCode === null ? null : (help[errorCode] ?? null);
+  if (!found || !tagged || !shared.test(errorCode ?? '')) return found;
+  const text = found.text.replace('The key', 'The key, or a budget of the end user or of a tag,');
+  return { text, mend: 'tag-budgets' };
 }

@@ -45,3 +45,8 @@ export const usageAddress = createSerializer(usageParameters);
 export function inSentence(label: string): string {
   return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
 }
+
+/** What a choice of groupings calls one: "By API key", "No grouping". */
+export function groupingLabel(by: Grouping): string {
+  return by === 'none' ? groupings[by] : `By ${inSentence(groupings[by])}`;
+}

@@ -169,11 +169,11 @@ export interface Mutation<F extends Fields = Fields, Out = unknown, R extends Re
   readonly transaction?: Transaction;
   run(context: Context<R>, input: ValuesOf<F>): Promise<Done<Out>>;
   /**
-   * What follows the commit, if another service is involved: it must not hold a transaction open, nor see what is
-   * rolled back. It also runs for the stored answer of a repeated request, so it must be repeatable.
+   * What follows the commit, if it takes long or involves another service: it must not hold a transaction open, nor see
+   * what is rolled back. It also runs for the stored answer of a repeated request, so it must be repeatable.
    * @throws ControlRefused; what was committed stays.
    */
-  follow?(context: Context<R>, result: Out): Promise<Out>;
+  follow?(context: Context<R>, result: Out, input: ValuesOf<F>): Promise<Out>;
 }
 
 export interface Transaction {

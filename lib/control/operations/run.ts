@@ -104,8 +104,9 @@ async function run<F extends Fields, Out, R extends Reach>(
   await Promise.resolve(host.changed()).catch(() => undefined);
   if (!operation.follow) return ran;
   const store = storeOf(host.db);
-  const { reached } = await admit(store, operation, request);
-  return { ...ran, output: await operation.follow(contextOf<R>(host, store, request, reached), ran.output) };
+  const { reached, input } = await admit(store, operation, request);
+  const context = contextOf<R>(host, store, request, reached);
+  return { ...ran, output: await operation.follow(context, ran.output, input) };
 }
 
 /**

@@ -63,7 +63,17 @@ export interface ContentRule {
   readonly share: number;
   /** How long the content is kept, days. */
   readonly days: number;
+  /** What is masked in it before (contract: content/masks); absent: nothing. */
+  readonly masks?: {
+    readonly ready: readonly MaskKind[];
+    /** The workspace's own patterns, "name: pattern" a line; null: none. */
+    readonly patterns: string | null;
+  };
 }
+
+/** What the gateway can find by itself (contract: content/masks). */
+export const maskKinds = ['keys', 'mail', 'cards', 'phones'] as const;
+export type MaskKind = (typeof maskKinds)[number];
 
 /** Whether answers to a key's requests are kept and repeated (contract: repeats/settings). */
 export interface RepeatRule {

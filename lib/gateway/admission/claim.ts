@@ -24,6 +24,8 @@ export interface ClaimRequest {
   readonly placed?: boolean;
   /** It runs inside a session, which has a slot already: it takes none of its own (contract: realtime/limits). */
   readonly inSession?: boolean;
+  /** It has begun already: limits count it, and do not refuse it (contract: realtime/limits). */
+  readonly begun?: boolean;
   /** Its tags with budgets (contract: tags/budgets); absent: none. */
   readonly tags?: readonly BoundTag[];
   /** What the limits shared with other processes answered, for key and workspace; set only by the coordinator. */

@@ -56,10 +56,12 @@ export class LimitGate {
     ]);
     return after(asked, (shared) => {
       const tags = limitedTags(request);
-      if (tags === none || refusedBy(shared)) return decideWith(request, [shared], decide);
-      return after(this.#askForTags(request, tags), (sharedTags) =>
-        decideWith(request, sharedTags ? [shared, sharedTags] : [shared], decide),
-      );
+      if (refusedBy(shared)) return request.begun ? decide(request) : decideWith(request, [shared], decide);
+      if (tags === none) return decideWith(request, [shared], decide);
+      return after(this.#askForTags(request, tags), (sharedTags) => {
+        const counts = sharedTags && !(request.begun && refusedBy(sharedTags, tags));
+        return decideWith(request, counts ? [shared, sharedTags] : [shared], decide);
+      });
     });
   }
 
@@ -102,7 +104,7 @@ export class LimitGate {
     const ofTags = tags.map((tag) => this.#limits.of(tag.id, sharedTags?.bounds(tag.limits) ?? tag.limits));
     const refused =
       check(counters, weightToCheck(request), nowMono) ?? checkTags(ofTags, tags, weight, nowMono);
-    if (refused) return refused;
+    if (refused && !request.begun) return refused;
     const placed = request.placed ? this.#calls.takeOver(request.callId) : null;
     shared?.admit();
     sharedTags?.admit();

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { ContentCopy, type CopyRoom } from '#lib/gateway/content/copy';
-import { type ContentOwner, sealContent } from '#lib/gateway/content/stored';
+import { Masking } from '#lib/gateway/content/masks/masking';
+import type { Masks } from '#lib/gateway/content/pure/masks/mask';
+import { type ContentOwner, contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
 import { queryWithin } from '#lib/platform/data/query-within';
 import type { SealingKey } from '#lib/platform/sealing';
 
@@ -23,11 +25,15 @@ export interface ContentFacts extends ContentOwner {
   readonly atMs: number;
   /** Until when it may be read, ms since the epoch. */
   readonly keepUntilMs: number;
+  /** What is masked before it is kept; absent: nothing. */
+  readonly masks?: Masks;
 }
 
 interface Waiting {
   readonly facts: ContentFacts;
   readonly copy: ContentCopy;
+  /** Its masked content; null: nothing is masked. */
+  readonly masked: KeptContent | null;
 }
 
 const insert = `
@@ -46,6 +52,9 @@ export class ContentKeeper implements CopyRoom {
   readonly #roomBytes: number;
   #free: number;
   readonly #waiting: Waiting[] = [];
+  readonly #masking = new Masking();
+  /** Calls whose content is being masked. */
+  readonly #unmasked = new Set<Promise<void>>();
   #writing: Promise<void> | null = null;
   #stopped = false;
   #kept = 0;
@@ -81,21 +90,50 @@ export class ContentKeeper implements CopyRoom {
 
   /** Keeps the content of an ended call, soon. */
   keep(copy: ContentCopy, facts: ContentFacts): void {
-    if (copy.lost || this.#stopped) {
-      copy.free();
-      this.#lost += 1;
-      return;
+    if (copy.lost || this.#stopped) this.#lose(copy);
+    else if (facts.masks === undefined) this.#write({ facts, copy, masked: null });
+    else {
+      const masked = this.#mask(copy, facts, facts.masks).finally(() => this.#unmasked.delete(masked));
+      this.#unmasked.add(masked);
     }
-    this.#waiting.push({ facts, copy });
+  }
+
+  /** What cannot be masked is not kept (contract: content/masks). */
+  async #mask(copy: ContentCopy, facts: ContentFacts, masks: Masks): Promise<void> {
+    try {
+      const { request, answer } = await contentOf({ request: copy.request(), answer: copy.answer() });
+      const masked = await this.#masking.mask(facts.workspaceId, { masks, request, answer });
+      if (masked === null || this.#stopped) this.#lose(copy);
+      else {
+        const content = {
+          request: { ...request, ...masked.request },
+          answer: { ...answer, ...masked.answer },
+        };
+        this.#write({ facts, copy, masked: content });
+      }
+    } catch (error) {
+      this.#report(error);
+      this.#lose(copy);
+    }
+  }
+
+  #write(waiting: Waiting): void {
+    this.#waiting.push(waiting);
     this.#writing ??= this.#writeAll();
+  }
+
+  #lose(copy: ContentCopy): void {
+    copy.free();
+    this.#lost += 1;
   }
 
   /** Writes what waits, within 2 seconds; the rest is lost. */
   async stop(): Promise<void> {
-    await Promise.race([this.#writing, pause(STOP_MS)]);
+    const written = Promise.all(this.#unmasked).then(() => this.#writing);
+    await Promise.race([written, pause(STOP_MS)]);
     this.#stopped = true;
-    this.#lost += this.#waiting.length;
-    for (const { copy } of this.#waiting.splice(0)) copy.free();
+    for (const { copy } of this.#waiting.splice(0)) this.#lose(copy);
+    await this.#masking.stop();
   }
 
   async #writeAll(): Promise<void> {
@@ -103,7 +141,7 @@ export class ContentKeeper implements CopyRoom {
     await pause(50);
     while (this.#waiting.length > 0 && !this.#stopped) {
       const batch = this.#nextBatch();
-      const written = await this.#write(batch).catch((error: unknown) => {
+      const written = await this.#send(batch).catch((error: unknown) => {
         this.#report(error);
         return false;
       });
@@ -118,7 +156,7 @@ export class ContentKeeper implements CopyRoom {
    * Tries until the database takes it; meanwhile, the content of later calls is lost when the room is used up.
    * @returns false: the process stops. @throws what the database says about the rows themselves.
    */
-  async #write(batch: readonly Waiting[]): Promise<boolean> {
+  async #send(batch: readonly Waiting[]): Promise<boolean> {
     const values = await this.#rows(batch);
     for (let told = false; !this.#stopped; told = true) {
       try {
@@ -146,8 +184,9 @@ export class ContentKeeper implements CopyRoom {
 
   async #rows(batch: readonly Waiting[]): Promise<readonly unknown[]> {
     const sealed: Buffer[] = [];
-    for (const { facts, copy } of batch) {
-      sealed.push(await sealContent(facts, { request: copy.request(), answer: copy.answer() }, this.#key));
+    for (const { facts, copy, masked } of batch) {
+      const content = masked ?? (await contentOf({ request: copy.request(), answer: copy.answer() }));
+      sealed.push(await sealContent(facts, content, this.#key));
     }
     const column = <T>(of: (facts: ContentFacts) => T) => batch.map(({ facts }) => of(facts));
     return [

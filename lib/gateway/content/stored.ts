@@ -36,13 +36,23 @@ export interface ContentOwner {
   readonly callId: string;
 }
 
+/** A call's content as it is kept, and not yet masked. */
+export async function contentOf({
+  request,
+  answer,
+}: {
+  readonly request: CopiedSide;
+  readonly answer: CopiedSide;
+}): Promise<KeptContent> {
+  return { request: await keptOf(request), answer: await keptOf(answer) };
+}
+
 /** Compresses and seals content for the database (contract: content/sealed). */
 export async function sealContent(
   { workspaceId, callId }: ContentOwner,
-  { request, answer }: { readonly request: CopiedSide; readonly answer: CopiedSide },
+  content: KeptContent,
   key: SealingKey,
 ): Promise<Buffer> {
-  const content: KeptContent = { request: await keptOf(request), answer: await keptOf(answer) };
   const packed = await compress(JSON.stringify(content));
   return sealBytes(packed, key, contextOf(workspaceId, callId));
 }

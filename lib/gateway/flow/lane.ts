@@ -13,6 +13,8 @@ export interface Arrival {
   readonly warmUp?: boolean;
   /** It came over a WebSocket, or asks for one (contract: realtime/session). */
   readonly inSession?: boolean;
+  /** What it is for has begun at the provider: limits count it, and do not refuse it (contract: realtime/limits). */
+  readonly begun?: boolean;
   /** Calls back once if the client leaves before the reply has ended; at once if it has already left. */
   onGone(listener: () => void): void;
 }

@@ -1,13 +1,15 @@
 import type { Pool } from 'pg';
 import { noOwnKeysAllowed } from '#lib/core/facts/own-key-rules';
-import type {
-  Caps,
-  ContentRule,
-  KeyFacts,
-  KeySnapshot,
-  Policy,
-  RepeatRule,
-  WorkspaceFacts,
+import {
+  type Caps,
+  type ContentRule,
+  type KeyFacts,
+  type KeySnapshot,
+  type MaskKind,
+  maskKinds,
+  type Policy,
+  type RepeatRule,
+  type WorkspaceFacts,
 } from '#lib/core/facts/snapshot';
 import { may, roles } from '#lib/core/role';
 import { parsePolicy, withTranslate } from '#lib/core/schemas/policy';
@@ -33,7 +35,8 @@ const statement = `
       WHERE s.id = k.session_id AND s.ends_at > now() AND (u.operator OR m.role = ANY ($2::text[]))
     ) AS "sessionEnded",
     jsonb_build_object('mode', CASE k.content WHEN 'inherit' THEN w.content ELSE k.content END,
-      'share', w.content_share, 'days', w.content_days) AS content,
+      'share', w.content_share, 'days', w.content_days, 'keys', w.mask_keys, 'mail', w.mask_mail,
+      'cards', w.mask_cards, 'phones', w.mask_phones, 'patterns', w.mask_patterns) AS content,
     jsonb_build_object('idempotency', CASE k.idempotency WHEN 'inherit' THEN w.idempotency ELSE k.idempotency = 'on' END,
       'cache', CASE k.cache WHEN 'inherit' THEN w.cache ELSE k.cache END,
       'cacheSeconds', w.cache_seconds) AS repeats,
@@ -68,7 +71,9 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly current: boolean;
     readonly oldHashUntil: Date | null;
     readonly workspace: WorkspaceFacts;
-    readonly content: Omit<ContentRule, 'mode'> & { readonly mode: string };
+    readonly content: Pick<ContentRule, 'share' | 'days'> & { readonly mode: string } & Readonly<
+        Record<MaskKind, boolean>
+      > & { readonly patterns: string | null };
     readonly repeats: Omit<RepeatRule, 'cache'> & { readonly cache: string };
     /** By model: the policy without `translate`, and that. */
     readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
@@ -138,8 +143,15 @@ function policyOf(stored: unknown): Policy {
 }
 
 /** An unknown word keeps nothing. */
-function contentRuleOf({ mode, share, days }: Row['content']): ContentRule | null {
-  return mode === 'all' || mode === 'errors' ? { mode, share, days } : null;
+function contentRuleOf({ mode, share, days, patterns, ...kinds }: Row['content']): ContentRule | null {
+  if (mode !== 'all' && mode !== 'errors') return null;
+  const ready = maskKinds.filter((kind) => kinds[kind]);
+  return {
+    mode,
+    share,
+    days,
+    ...((ready.length > 0 || patterns !== null) && { masks: { ready, patterns } }),
+  };
 }
 
 /** An unknown word caches nothing. */

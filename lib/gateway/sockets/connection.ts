@@ -12,6 +12,8 @@ const SILENCE_MS = 80_000;
 /** How long a client may take to answer a close, and to read what comes before it; ms. */
 const CLOSE_MS = 2_000;
 const MOST_CLOSE_MS = 60_000;
+/** Bytes that a client may leave unread before nothing more is read of it. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
 /** A share of the budget grows in steps of this size. */
 const STEP_BYTES = 1024 * 1024;
 /** The longest reason of a close, bytes. */
@@ -33,7 +35,7 @@ type TakeMessage = (message: Buffer, isBinary: boolean, done: () => void) => voi
 interface ConnectionParts {
   readonly socket: WebSocket;
   /** What carries it. */
-  readonly carrier: Duplex & { readonly bytesRead?: number };
+  readonly carrier: Duplex & { readonly bytesRead?: number; readonly bytesWritten?: number };
   readonly keyId: string;
   readonly bodies: BodyBudget;
   readonly maxBytes: number;
@@ -57,6 +59,9 @@ export class Connection {
   #heardMono: number;
   #pingedMono: number;
   #paused = 0;
+  /** It is not read because it does not read; and bytes that it had taken by the last tick. */
+  #isClogged = false;
+  #takenBytes = 0;
   #gone = false;
 
   constructor(parts: ConnectionParts, take: TakeMessage) {
@@ -66,13 +71,19 @@ export class Connection {
     const { socket, carrier } = parts;
     carrier.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.length));
     carrier.on('drain', () => {
+      if (this.#isClogged) this.resume();
+      this.#isClogged = false;
       for (const listener of this.#drains) listener();
     });
     const control = (data: Buffer) => {
       // Its frame counted as part of a message: two bytes, four of the mask, and the data.
       this.#partialBytes = Math.max(0, this.#partialBytes - data.length - 6);
     };
-    socket.on('ping', control);
+    socket.on('ping', (data: Buffer) => {
+      control(data);
+      // It was answered.
+      this.#pace();
+    });
     socket.on('pong', control);
     socket.on('message', (data: RawData, isBinary: boolean) => {
       const share = this.#share;
@@ -99,7 +110,16 @@ export class Connection {
   }
 
   send(frame: string | Uint8Array, isBinary = false): void {
-    if (this.open) this.#parts.socket.send(frame, { binary: isBinary });
+    if (!this.open) return;
+    this.#parts.socket.send(frame, { binary: isBinary });
+    this.#pace();
+  }
+
+  /** What answers a client that does not read must not fill the memory (contract: sockets/socket-memory). */
+  #pace(): void {
+    if (this.#isClogged || this.#parts.socket.bufferedAmount <= MOST_UNREAD_BYTES) return;
+    this.#isClogged = true;
+    this.pause();
   }
 
   /** Passes on a ping of a provider. */
@@ -135,7 +155,7 @@ export class Connection {
   close(code: number, reason: string): void {
     const { socket } = this.#parts;
     if (this.#gone) return;
-    socket.close(code, Buffer.from(reason).subarray(0, MOST_REASON_BYTES));
+    socket.close(code, shortened(reason));
     // A close is not read while paused.
     socket.resume();
     this.#cutLater(CLOSE_MS);
@@ -159,8 +179,11 @@ export class Connection {
   tick(nowMono: number): void {
     if (!this.open) return;
     const { socket, carrier } = this.#parts;
-    const { bytesRead = 0 } = carrier;
-    if (bytesRead !== this.#heardBytes || this.#paused > 0) {
+    const { bytesRead = 0, bytesWritten = 0 } = carrier;
+    const takenBytes = bytesWritten - carrier.writableLength;
+    const isWaitedFor = this.#paused > 0 && (!this.#isClogged || takenBytes !== this.#takenBytes);
+    this.#takenBytes = takenBytes;
+    if (bytesRead !== this.#heardBytes || isWaitedFor) {
       this.#heardBytes = bytesRead;
       this.#heardMono = nowMono;
     }
@@ -203,6 +226,14 @@ export class Connection {
     this.#goneListeners.clear();
     this.#drains.clear();
   }
+}
+
+/** A reason that is not cut inside a character, which clients would take for a broken frame. */
+function shortened(reason: string): Buffer {
+  const bytes = Buffer.from(reason);
+  let end = Math.min(bytes.length, MOST_REASON_BYTES);
+  while (end < bytes.length && end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end);
 }
 
 function bytesOf(data: RawData): Buffer {

@@ -4,12 +4,13 @@ import { realtimeError } from '#lib/gateway/sockets/pure/realtime-event';
 
 /** Sends the refusal of an event as an `error` event (contract: realtime/refused-events). */
 export class RealtimeReply implements Reply {
-  readonly #connection: Connection;
+  readonly #connection: Connection | null;
   readonly #eventId: string | null;
   #status = 0;
   #id = '';
 
-  constructor(connection: Connection, eventId: string | null) {
+  /** @param connection null: its client has not asked, and is not told. */
+  constructor(connection: Connection | null, eventId: string | null) {
     this.#connection = connection;
     this.#eventId = eventId;
   }
@@ -37,7 +38,7 @@ export class RealtimeReply implements Reply {
         : this.#status < 500
           ? 'invalid_request_error'
           : 'server_error';
-    this.#connection.send(
+    this.#connection?.send(
       realtimeError({
         id: this.#id,
         type,

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, statusOf } from '#lib/core/errors';
 import { applyEdits } from '#lib/core/families/edits';
 import type { Edit } from '#lib/core/families/family';
 import { type JsonObject, objectIn, textIn } from '#lib/core/families/reading/json';
-import { realtimeFields } from '#lib/core/families/realtime/ask';
+import { namesLimit, realtimeFields } from '#lib/core/families/realtime/ask';
 import {
   type ContextTokens,
   contextAfter,
@@ -34,12 +34,12 @@ import { type Connection, closing } from '#lib/gateway/sockets/connection';
 import { FrameBody } from '#lib/gateway/sockets/frame-body';
 import {
   appendedTokens,
+  asksForDetection,
   audioDeltas,
-  detectionIn,
+  beginsAsEvent,
   eventIn,
   idEdits,
   lengthOf,
-  namesLimit,
   newState,
   providerFields,
   realtimeError,
@@ -61,6 +61,8 @@ const MOST_ASKED = 16;
 const CHECKPOINT_MS = 1_000;
 /** How long a provider may take to end responses that are cancelled, ms. */
 const CANCEL_MS = 5_000;
+/** How long a session that ends waits for responses that were asked for to begin, ms. */
+const BEGIN_MS = 60_000;
 /** Between pings to a silent provider, and after which silence it is gone; ms. */
 const PING_MS = 25_000;
 const SILENCE_MS = 80_000;
@@ -172,6 +174,8 @@ export class RealtimeSession {
     });
     provider.on('ping', (data: Buffer) => {
       this.#heardMono = parts.runtime.clock.mono();
+      // Answers that it does not read.
+      if (provider.bufferedAmount > this.#sending + MOST_BYTES) provider.terminate();
       connection.ping(data);
     });
     provider.on('pong', () => {
@@ -194,7 +198,8 @@ export class RealtimeSession {
 
   /** A ping of the client. */
   pinged(data: Buffer): void {
-    if (this.#provider.readyState === 1 && this.#sending < MOST_BYTES) this.#provider.ping(data);
+    if (this.#provider.readyState === 1 && this.#provider.bufferedAmount < MOST_BYTES)
+      this.#provider.ping(data);
   }
 
   /** The client has closed, or is gone: its responses are cancelled, for their exact usage, and the provider closed. */
@@ -225,12 +230,28 @@ export class RealtimeSession {
       if (response.cancelled) this.#fail('A response did not end when it was cancelled; connect again.');
       else this.#cancel(id, response);
     }
-    if (nowMono - this.#endingMono > CANCEL_MS * 2 && this.#ending?.[0] === closing.policy) this.#closeBoth();
+    const [asked] = this.#asked;
+    if (asked && nowMono - asked.call.startMono >= asked.call.plan.timeLimits.totalMs) {
+      this.#fail('The provider did not begin a response; connect again.');
+    }
+    this.#closeLate(nowMono);
+    // It is not read while its client is slow.
+    if (this.#providerWaits) this.#heardMono = nowMono;
     if (nowMono - this.#heardMono >= SILENCE_MS) this.#provider.terminate();
     else if (nowMono - this.#pingedMono >= PING_MS) {
       this.#pingedMono = nowMono;
       if (this.#provider.readyState === 1) this.#provider.ping();
     }
+  }
+
+  /** Closes a session that ends, when what it waits for does not come. */
+  #closeLate(nowMono: number): void {
+    const endingMs = nowMono - this.#endingMono;
+    const isLate =
+      this.#ending?.[0] === closing.policy
+        ? endingMs > CANCEL_MS * 2
+        : endingMs > BEGIN_MS && this.#running.size === 0;
+    if (isLate) this.#closeBoth();
   }
 
   /** Closes it behind what runs; a key that is no longer valid also cancels that. */
@@ -251,12 +272,13 @@ export class RealtimeSession {
 
   async #fromClient({ message, isBinary, done }: Waiting): Promise<void> {
     try {
+      if (this.#left) return;
       const scanned: Scan | ScanFault =
         message.length > FREE_BYTES
           ? await scanInSlices(message, realtimeFields, takeTurn)
           : scan(message, realtimeFields);
       if ('fault' in scanned) {
-        if (isBinary) this.#toProvider(message, true);
+        if (isBinary && !beginsAsEvent(message)) this.#toProvider(message, true);
         else this.#sayInvalid(scanned.fault, null);
         return;
       }
@@ -297,9 +319,11 @@ export class RealtimeSession {
     const claimed = await claimEvent(runtime, this.#arrival(message), this.#terms(0), this.#reply(eventId));
     if (isRefusal(claimed)) return null;
     const edits = editsOf(claimed, true);
-    const call = await this.#begin(claimed, eventId);
+    const call = await this.#begin(claimed, {
+      eventId,
+      take: (begun) => this.#asked.push({ call: begun, eventId: eventId ?? begun.id }),
+    });
     if (call === null) return null;
-    this.#asked.push({ call, eventId: eventId ?? call.id });
     return applyEdits(message, [...edits, ...idEdits(scanned, call.id)]);
   }
 
@@ -312,8 +336,7 @@ export class RealtimeSession {
       this.#reply(eventId),
     );
     if (isRefusal(checked)) return null;
-    const detects = detectionIn(scanned);
-    if (detects !== null) this.#state = { ...this.#state, startsByItself: detects };
+    if (asksForDetection(scanned)) this.#state = { ...this.#state, startsByItself: true };
     const edits: readonly Edit[] = editsOf(checked, namesLimit(scanned));
     return applyEdits(message, edits);
   }
@@ -475,30 +498,43 @@ export class RealtimeSession {
   async #created(id: string | null): Promise<void> {
     if (id === null || this.#running.has(id)) return;
     const asked = this.#asked.shift();
-    const call = asked ? asked.call : await this.#startedByItself(id);
-    if (call === null) return;
+    const begun = asked ? { call: asked.call, cancelled: false } : await this.#startedByItself(id);
+    if (begun === null) return;
     const nowMono = this.#parts.runtime.clock.mono();
     this.#running.set(id, {
-      call,
+      ...begun,
       meter: new ResponseMeter(),
       checkpointMono: nowMono,
       weight: this.#weight,
-      cancelled: false,
     });
     if (this.#left || this.#ending?.[0] === closing.policy) this.#cancelRunning();
   }
 
-  /** @returns null: nothing covers it, so that it is cancelled. */
-  async #startedByItself(id: string): Promise<AnsweredCall | null> {
+  /**
+   * One that nothing covers is cancelled, and charged for what it has used by then (contract: realtime/voice-detection).
+   * @returns null: it cannot be charged.
+   */
+  async #startedByItself(id: string): Promise<Pick<RunningResponse, 'call' | 'cancelled'> | null> {
     this.#releaseAhead();
     const { runtime } = this.#parts;
     const reply = this.#reply(null);
     const claimed = await claimEvent(runtime, this.#arrival(createEvent), this.#terms(0), reply);
     if (!isRefusal(claimed)) {
-      const call = await this.#begin(claimed, null);
-      if (call) return call;
+      const call = await this.#begin(claimed);
+      if (call) return { call, cancelled: false };
     } else this.#endIfSpent(claimed);
     this.#sendEvent({ type: 'response.cancel', response_id: id });
+    const call = await this.#beginOwed(createEvent, this.#terms(0));
+    return call && { call, cancelled: true };
+  }
+
+  /** The call of what the provider has begun or done already: no limit refuses it, and its client is not asked. */
+  async #beginOwed(event: Uint8Array, terms: SessionTerms): Promise<AnsweredCall | null> {
+    const arrival = { ...this.#arrival(event), begun: true };
+    const reply = new RealtimeReply(null, null);
+    const claimed = await claimEvent(this.#parts.runtime, arrival, terms, reply);
+    if (!isRefusal(claimed)) return this.#begin(claimed, { reply });
+    this.#endIfSpent(claimed);
     return null;
   }
 
@@ -545,15 +581,12 @@ export class RealtimeSession {
     if (this.#transcripts.size >= MOST_TRANSCRIPTS) this.#transcripts.clear();
     this.#transcripts.add(item);
     const terms = { ...this.#terms(0), budget: 0, weight: noWeight };
-    const claimed = await claimEvent(runtime, this.#arrival(transcriptEvent), terms, this.#reply(null));
-    if (isRefusal(claimed)) {
-      this.#endIfSpent(claimed);
-      return;
-    }
-    const call = await this.#begin(claimed, null);
+    const call = await this.#beginOwed(transcriptEvent, terms);
     if (call === null) return;
     const meter = new ResponseMeter();
     meter.used(report);
+    // Nothing was held for it: its hold becomes what it costs.
+    await checkpoint(runtime, call, meter);
     await this.#close(call, meter, 'ended');
   }
 
@@ -591,16 +624,31 @@ export class RealtimeSession {
     };
   }
 
-  async #begin(claimed: CheckedEvent<ClaimedCall>, eventId: string | null): Promise<AnsweredCall | null> {
+  /** @param options `take` gets it before the session can end. */
+  async #begin(
+    claimed: CheckedEvent<ClaimedCall>,
+    {
+      eventId = null,
+      reply = this.#reply(eventId),
+      take,
+    }: {
+      readonly eventId?: string | null;
+      readonly reply?: RealtimeReply;
+      readonly take?: (call: AnsweredCall) => void;
+    } = {},
+  ): Promise<AnsweredCall | null> {
     const { runtime } = this.#parts;
     try {
       const call = await beginCall(runtime, claimed);
       call.ask.scan.body = new Uint8Array();
-      if (!this.#over) return call;
+      if (!this.#over) {
+        take?.(call);
+        return call;
+      }
       await this.#close(call, failedMeter(), 'ended');
       return null;
     } catch (error) {
-      await refuseEvent(runtime, claimed.call, this.#reply(eventId), error);
+      await refuseEvent(runtime, claimed.call, reply, error);
       return null;
     }
   }

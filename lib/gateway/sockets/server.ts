@@ -43,20 +43,33 @@ interface Accepted {
   readonly keyId: string;
 }
 
+/** A handshake that is not decided yet. */
+interface Entering {
+  /** What came behind it. */
+  readonly head: Buffer;
+  /** Whose place it has taken and not passed on to an open connection; null: none. */
+  keyId: string | null;
+}
+
 /** The WebSockets of a process, in the node lane. */
 export class SocketServer {
   readonly #runtime: Runtime;
   readonly #server: WebSocketServer;
   readonly #memory = new KeptMemory();
   readonly #open = new Map<Duplex, Open>();
+  readonly #mostOfKey: number;
+  /** Connections that are open, and handshakes that may become one. */
   readonly #ofKey = new Map<string, number>();
+  #ofProcess = 0;
   readonly #ids = new WeakMap<IncomingMessage, string>();
   readonly #protocols = new WeakMap<IncomingMessage, string>();
   #timer: NodeJS.Timeout | null = null;
   #stopping = false;
 
-  constructor(runtime: Runtime) {
+  /** @param options `mostOfKey`: connections that one key may have. */
+  constructor(runtime: Runtime, { mostOfKey = MOST_OF_KEY }: { readonly mostOfKey?: number } = {}) {
     this.#runtime = runtime;
+    this.#mostOfKey = mostOfKey;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -109,15 +122,21 @@ export class SocketServer {
     for (const { connection } of this.#open.values()) connection.terminate();
   }
 
-  #accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  /** Its place is taken while the handshake goes on, which may last as long as a provider's. */
+  async #accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { url = '' } = request;
-    return isRealtime(url)
-      ? this.#acceptRealtime(request, socket, head)
-      : this.#acceptResponses(request, socket, head);
+    const entering: Entering = { head, keyId: null };
+    try {
+      await (isRealtime(url)
+        ? this.#acceptRealtime(request, socket, entering)
+        : this.#acceptResponses(request, socket, entering));
+    } finally {
+      if (entering.keyId !== null) this.#count(entering.keyId, -1);
+    }
   }
 
   /** A session is open once a provider has accepted it (contract: realtime/handshake). */
-  async #acceptRealtime(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  async #acceptRealtime(request: IncomingMessage, socket: Socket, entering: Entering): Promise<void> {
     const runtime = this.#runtime;
     const arrival: Arrival = {
       method: 'GET',
@@ -127,14 +146,15 @@ export class SocketServer {
       inSession: true,
       onGone: () => {},
     };
-    const room = (snapshot: KeySnapshot) => this.#room(snapshot);
+    const room = (snapshot: KeySnapshot) => this.#takePlace(snapshot, entering);
     const opened = await openSession(runtime, arrival, new RefusalReply(request, socket), room);
     if (opened === null) return;
     let begun = false;
     this.#ids.set(request, opened.id);
     if (opened.protocol !== null) this.#protocols.set(request, opened.protocol);
-    this.#server.handleUpgrade(request, socket, head, (accepted) => {
+    this.#server.handleUpgrade(request, socket, entering.head, (accepted) => {
       begun = true;
+      entering.keyId = null;
       let session: RealtimeSession | null = null;
       // First, because it knows how the client closed.
       accepted.on('close', (code, reason) => session?.clientLeft(code, String(reason)));
@@ -154,7 +174,7 @@ export class SocketServer {
     releaseSession(runtime, opened);
   }
 
-  async #acceptResponses(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  async #acceptResponses(request: IncomingMessage, socket: Socket, entering: Entering): Promise<void> {
     const arrival: Arrival = {
       method: 'POST',
       target: request.url ?? '/',
@@ -163,27 +183,39 @@ export class SocketServer {
       onGone: () => {},
     };
     const reply = new RefusalReply(request, socket);
-    const admitted = await admitSocket(this.#runtime, arrival, reply, (snapshot) => this.#room(snapshot));
+    const admitted = await admitSocket(this.#runtime, arrival, reply, (snapshot) =>
+      this.#takePlace(snapshot, entering),
+    );
     if (admitted === null) return;
     this.#ids.set(request, admitted.id);
     const calls = { target: arrival.target, headers: headersOfCalls(arrival.headers) };
     const keyId = admitted.snapshot.key.id;
-    this.#server.handleUpgrade(request, socket, head, (opened) =>
+    this.#server.handleUpgrade(request, socket, entering.head, (opened) => {
+      entering.keyId = null;
       this.#begin(
         { socket: opened, carrier: socket, head: calls, keyId },
         (connection) =>
           new ResponsesSession(connection, { runtime: this.#runtime, memory: this.#memory, head: calls }),
-      ),
-    );
+      );
+    });
+  }
+
+  /** @returns why there is none; null: it is taken. */
+  #takePlace(snapshot: KeySnapshot, entering: Entering): Refusal | null {
+    const full = this.#room(snapshot);
+    if (full) return full;
+    entering.keyId = snapshot.key.id;
+    this.#count(entering.keyId, 1);
+    return null;
   }
 
   #room({ key }: KeySnapshot): Refusal | null {
     if (this.#stopping) return unaccountable('is stopping');
-    if (this.#open.size >= MOST_OF_PROCESS) return unaccountable('has no room for more WebSockets right now');
-    if ((this.#ofKey.get(key.id) ?? 0) < MOST_OF_KEY) return null;
+    if (this.#ofProcess >= MOST_OF_PROCESS) return unaccountable('has no room for more WebSockets right now');
+    if ((this.#ofKey.get(key.id) ?? 0) < this.#mostOfKey) return null;
     return refusal(
       'api_key_concurrency_exceeded',
-      `The API key has ${MOST_OF_KEY} open WebSockets; close some, or use another key.`,
+      `The API key has ${this.#mostOfKey} open WebSockets; close some, or use another key.`,
     );
   }
 
@@ -202,7 +234,6 @@ export class SocketServer {
     const kind = session instanceof RealtimeSession ? 'realtime' : 'responses';
     this.#open.set(carrier, { connection, session, keyId, secret });
     this.#runtime.tally.sockets[kind] += 1;
-    this.#ofKey.set(keyId, (this.#ofKey.get(keyId) ?? 0) + 1);
     connection.onGone(() => {
       this.#runtime.tally.sockets[kind] -= 1;
       this.#gone(carrier, keyId);
@@ -213,12 +244,17 @@ export class SocketServer {
 
   #gone(carrier: Socket, keyId: string): void {
     this.#open.delete(carrier);
-    const left = (this.#ofKey.get(keyId) ?? 1) - 1;
-    if (left > 0) this.#ofKey.set(keyId, left);
-    else this.#ofKey.delete(keyId);
+    this.#count(keyId, -1);
     if (this.#open.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
+  }
+
+  #count(keyId: string, more: 1 | -1): void {
+    this.#ofProcess += more;
+    const left = (this.#ofKey.get(keyId) ?? 0) + more;
+    if (left > 0) this.#ofKey.set(keyId, left);
+    else this.#ofKey.delete(keyId);
   }
 
   #tick(): void {

@@ -52,7 +52,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   });
   registerCounter(registry, {
     name: 'gateway_content_lost_total',
-    help: 'Calls whose content was to be kept and was lost, for lack of room or because the process stopped.',
+    help: 'Calls whose content was to be kept and was lost, for lack of room, because it could not be masked, or because the process stopped.',
     read: () => [[{}, read().content.lost]],
   });
   const connections = gauge(

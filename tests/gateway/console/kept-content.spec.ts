@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportContent } from '#lib/control/operations/content/export';
 import { deleteContent, showContent } from '#lib/control/operations/content/operations';
+import { searchContent } from '#lib/control/operations/content/search';
 import type { Mutation, Reach } from '#lib/control/operations/declare';
 import type { Fields } from '#lib/control/operations/field/field';
 import { ask as askOperation } from '#lib/control/operations/run';
 import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
 import { dropPartitions } from '#lib/control/retention/partitions';
 import { closeBalanced } from '#tests/support/books';
+import { canaries } from '#tests/support/canaries';
 import { ask } from '#tests/support/chat-call';
 import { commandLine } from '#tests/support/command';
 import {
@@ -43,6 +45,28 @@ const requests = {
   }),
 };
 type Family = keyof typeof requests;
+
+/** The strings of a body, in order, as one; the pieces of a stream are joined. */
+function said(body: string | null): string {
+  const texts: string[] = [];
+  const add = (text: string) =>
+    JSON.parse(text, (_, value) => {
+      if (typeof value === 'string') texts.push(value);
+      return value;
+    });
+  const data = [...(body ?? '').matchAll(/^data: (\{.*)$/gm)];
+  for (const [, text = ''] of data) add(text);
+  if (data.length === 0) add(body ?? '');
+  // Types, ids and such are between the pieces, so these are also joined by themselves.
+  const byKey = new Map<string, string>();
+  for (const [, text = ''] of data) {
+    JSON.parse(text, (key, value) => {
+      if (typeof value === 'string') byKey.set(key, (byKey.get(key) ?? '') + value);
+      return value;
+    });
+  }
+  return [...texts, ...byKey.values()].join('\n');
+}
 const families = Object.keys(requests) as Family[];
 
 describe.each(['node', 'web'] as const)('the content of calls over the %s lane', (lane) => {
@@ -217,6 +241,53 @@ describe.each(['node', 'web'] as const)('the content of calls over the %s lane',
     expect((await take({})).lines).toEqual([]);
   });
 
+  it('is searched for a text in any protocol, in pieces or not, with one row in the audit log (contract: content/search)', async () => {
+    const { id: workspaceId, slug, key } = await open();
+    const ids: string[] = [];
+    for (const family of families) {
+      for (const stream of [false, true])
+        ids.push((await call(key, { family, stream, text: `Say Mark-of-${family} “twice”` })).id);
+    }
+    for (const id of ids) await kept(slug, id);
+    const find = (input: Record<string, unknown>, actor?: Parameters<typeof operate>[2]) =>
+      operate(searchContent, { workspace: slug, ...input }, actor);
+    const all = await find({ text: 'MARK-OF-' });
+    expect(all).toMatchObject({ read: ids.length, unreadable: 0, next: null });
+    expect(all.data.map(({ id }) => id)).toEqual(ids.toReversed());
+    expect(all.data[0]).toMatchObject({ side: 'request', match: 'Mark-of-', requestedModel: 'sandbox/echo' });
+    const one = await find({ text: 'mark-of-messages “twice”' });
+    expect(one.data.map(({ id }) => id).sort()).toEqual(ids.slice(4, 6).sort());
+    expect((await find({ text: 'mark-of-', model: 'sandbox/mini' })).data).toEqual([]);
+    const elsewhere = await open();
+    expect(await find({ workspace: elsewhere.slug, text: 'mark-of-' })).toMatchObject({ data: [], read: 0 });
+    for (const after of [ids[0], 's1.AAAA'])
+      await expect(find({ text: 'mark-of-', after })).rejects.toThrow(/begin again/);
+    const { rows } = await stack.db.pool.query<{ row: string }>(
+      `SELECT a::text AS row FROM audit a WHERE workspace_id = $1 AND action = 'content.search'`,
+      [workspaceId],
+    );
+    expect(rows).toHaveLength(3);
+    expect(JSON.stringify(rows).toLowerCase()).not.toContain('mark-of');
+    await operate(deleteContent, { workspace: slug });
+    expect((await find({ text: 'mark-of-' })).data).toEqual([]);
+  });
+
+  it('is searched page by page, each page bound to its search (contract: content/search)', async () => {
+    const { slug, key } = await open();
+    const sent = await Promise.all(
+      Array.from({ length: 53 }, (_, at) => call(key, { text: `Say mark-${at}.` })),
+    );
+    for (const { id } of sent) await kept(slug, id);
+    const find = (input: Record<string, unknown>) => operate(searchContent, { workspace: slug, ...input });
+    const first = await find({ text: 'mark-' });
+    expect(first).toMatchObject({ data: { length: 50 }, read: 50 });
+    await expect(find({ text: 'mark', after: first.next })).rejects.toThrow(/begin again/);
+    const last = await find({ text: 'mark-', after: first.next });
+    expect(last).toMatchObject({ data: { length: 3 }, read: 3, next: null });
+    const found = [...first.data, ...last.data].map(({ id }) => id);
+    expect(new Set(found)).toEqual(new Set(sent.map(({ id }) => id)));
+  });
+
   it.runIf(lane === 'node')(
     'is printed page after page by the command line (contract: content/export)',
     async () => {
@@ -314,6 +385,66 @@ describe.each(['node', 'web'] as const)('the content of calls over the %s lane',
       [id],
     );
     expect(rows[0]?.sealed.includes(canary)).toBe(false);
+  });
+
+  it.each(families.flatMap((family) => families.map((target) => ({ family, target }))))(
+    'has ten canaries of each pattern masked in requests and answers, streamed and whole: $family of a model that speaks $target (contract: content/masks)',
+    async ({ family, target }) => {
+      const { slug, key } = await open({
+        content: 'all',
+        maskKeys: true,
+        maskMail: true,
+        maskCards: true,
+        maskPhones: true,
+        maskPatterns: 'staff number: EMP-[0-9]{6}',
+      });
+      const model = family === target ? 'sandbox/echo' : `sandbox/only-${target}`;
+      const staff = Array.from({ length: 10 }, (_, at) => `EMP-12345${at}`);
+      for (const [kind, secrets] of Object.entries({ ...canaries, staff })) {
+        for (const stream of [false, true]) {
+          const text = `Say ${secrets.map((secret) => `"${secret}"`).join(' and ')} now`;
+          const sent = await call(key, { family, model, stream, text });
+          expect(sent.answer.status, sent.answer.body.toString()).toBe(200);
+          const { request, answer } = await kept(slug, sent.id);
+          const isFound = secrets.map((secret) => [
+            secret,
+            said(request.text).includes(secret),
+            said(answer.text).includes(secret),
+          ]);
+          expect([kind, stream, isFound]).toEqual([
+            kind,
+            stream,
+            secrets.map((secret) => [secret, false, false]),
+          ]);
+          // The client and the model got everything.
+          for (const secret of secrets) expect(said(sent.answer.body.toString())).toContain(secret);
+          expect(said(answer.text)).toContain('[masked: ');
+          expect(said(answer.text)).toMatch(/ and /);
+        }
+      }
+    },
+  );
+
+  it('is masked by patterns that can be read and end, and no others (contract: content/masks)', async () => {
+    const { id: workspaceId, slug } = await open();
+    for (const [maskPatterns, message] of [
+      ['no name', /line 1 must be "name: pattern"/],
+      ['evil: (a+)+\\1', /RE2/],
+      ['empty: a*', /matches empty text/],
+      ['large: (?:[a-z]{1,9}x){60}', /too large/],
+      [Array.from({ length: 11 }, (_, at) => `p${at}: x`).join('\n'), /at most 10/],
+    ] as const) {
+      await expect(setWorkspace(stack.db, { workspace: slug, maskPatterns })).rejects.toThrow(message);
+    }
+    await setWorkspace(stack.db, {
+      workspace: slug,
+      maskPatterns: 'staff: EMP-[0-9]+\nhost: db[0-9]\\.internal',
+    });
+    const { rows } = await stack.db.pool.query(
+      `SELECT after FROM audit WHERE workspace_id = $1 AND action = 'workspace.set' ORDER BY id DESC LIMIT 1`,
+      [workspaceId],
+    );
+    expect(JSON.stringify(rows[0].after)).toContain('EMP-[0-9]+');
   });
 
   it('is refused for a share or a number of days that cannot be', async () => {

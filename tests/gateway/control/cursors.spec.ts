@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { operations } from '#lib/control/operations/operations';
 import { runAny } from '#lib/control/operations/run';
+import { endUserName, tagIdOf } from '#lib/core/facts/tags';
 import { newRowId } from '#lib/platform/data/row-id';
 import { addCredit, controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -30,7 +31,8 @@ const webhooks = new Map<string, string>();
 const actor = { kind: 'operator', name: 'test', address: null } as const;
 
 interface Page {
-  readonly data: readonly { readonly id?: string }[];
+  /** Rows of usage have no id, but their value. */
+  readonly data: readonly { readonly id?: string; readonly value?: string }[];
   readonly next: string | null;
 }
 
@@ -38,10 +40,11 @@ async function page(name: string, workspace: string, input: object): Promise<Pag
   const operation = operations.find((one) => one.name === name);
   if (!operation) throw new Error(name);
   const { output } = await runAny(controlHost(db), operation, { actor, workspace, input });
-  return output as Page;
+  const { data, next } = output as Page;
+  return { data: data.map(({ id, value }) => ({ id: id ?? value ?? '' })), next };
 }
 
-/** A workspace with three keys, three lines in its ledger, top-ups, deliveries, and rows in its audit trail. */
+/** A workspace with three keys, lines in its ledger, top-ups, deliveries, end users with a budget, and an audit trail. */
 async function place(): Promise<string> {
   const { id: workspaceId, slug } = await createWorkspace(db, { name: 'Cursors' });
   const webhook = newRowId();
@@ -53,6 +56,15 @@ async function place(): Promise<string> {
     await db.prisma.topUp.create({ data: { ...own(), cents: figure, feeCents: 0, livemode: false } });
     const delivery = { ...own(), webhookId: webhook, event: 'test', body: '{}', tries: figure };
     await db.prisma.webhookDelivery.create({ data: delivery });
+  }
+  for (const [at, value] of ['u1', 'u2', 'u3'].entries()) {
+    const tag = { name: endUserName, value };
+    const id = tagIdOf(workspaceId, tag);
+    const figures = { calls: 1 + (at % 2), costNano: BigInt(5 + (at % 2)) };
+    await db.prisma.tag.create({ data: { id, workspaceId, ...tag } });
+    await db.prisma.tagQuarter.create({ data: { tagId: id, quarter: new Date(), workspaceId, ...figures } });
+    const budget = { dailyCapNano: BigInt(1 + (at % 2)), d7CapNano: 5n };
+    await db.prisma.tagBudget.create({ data: { id: newRowId(), workspaceId, ...tag, ...budget } });
   }
   for (const name of ['a', 'b', 'c']) {
     const { id } = await createKey(db, { workspace: slug, name });

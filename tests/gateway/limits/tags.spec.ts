@@ -105,15 +105,24 @@ describe('usage by tag (contract: tags/usage)', () => {
     for (const user of ['u1', 'u1', 'u1', 'u2', 'u2', 'u3']) await logged((await send(key, { user })).id);
     const usage = await operate(stack.db, usageByTag, { workspace: slug, limit: 1 });
     expect(usage.tag).toBeNull();
-    expect(usage.rows).toMatchObject([{ value: 'u1', calls: 3, errors: 0 }]);
+    expect(usage.data).toMatchObject([{ value: 'u1', calls: 3, errors: 0 }]);
     expect(usage.rest).toMatchObject({ values: 2, calls: 3 });
     const { data } = await operate(stack.db, listCalls, { workspace: slug, endUser: 'u1' });
     const cost = data.reduce((sum, call) => sum + Number(call.cost), 0);
-    expect(Number(usage.rows[0]?.cost)).toBeCloseTo(cost, 9);
+    expect(usage.total).toMatchObject({ values: 3, calls: 6 });
+    const more = { workspace: slug, limit: 1, after: usage.next ?? '' };
+    expect(await operate(stack.db, usageByTag, more)).toMatchObject({
+      data: [{ value: 'u2', calls: 2 }],
+      rest: { values: 1, calls: 1 },
+      total: { values: 3, calls: 6 },
+    });
+    const found = await operate(stack.db, usageByTag, { workspace: slug, search: 'U3' });
+    expect(found).toMatchObject({ data: [{ value: 'u3', calls: 1 }], next: null, total: { values: 1 } });
+    expect(Number(usage.data[0]?.cost)).toBeCloseTo(cost, 9);
     expect(cost).toBeGreaterThan(0);
     const elsewhere = await open();
     const none = await operate(stack.db, usageByTag, { workspace: elsewhere.slug });
-    expect(none).toMatchObject({ rows: [], rest: null, names: [] });
+    expect(none).toMatchObject({ data: [], next: null, rest: null, total: { values: 0 }, names: [] });
   });
 });
 

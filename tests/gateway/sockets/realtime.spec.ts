@@ -216,6 +216,10 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       expect(record(record(done.response).usage).output_tokens).toBe(20);
       const asked = (await stack.sandbox.seen(mark)).map(({ body }) => body ?? '');
       expect(asked.length).toBeGreaterThan(0);
+      // A limit that is called off, where the session has one.
+      client.ask({ directive: 'echo?tokens=90', response: { max_output_tokens: 'inf' } });
+      const called = await client.await('response.done', 2);
+      expect(record(record(called.response).usage).output_tokens).toBe(20);
       client.send({ type: 'response.create', response: { max_output_tokens: 21 } });
       expect(record((await client.await('error', 2)).error).code).toBe('max_output_tokens_exceeded');
       expect(client.socket.readyState).toBe(1);
@@ -284,6 +288,8 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       await client.await('session.created');
       client.socket.send(Buffer.from('{"type":"response.create","response":{"max_output_tokens":6}}'));
       expect(record((await client.await('error')).error).code).toBe('max_output_tokens_exceeded');
+      client.socket.send(Buffer.from('{"type":"response.create","type":"response.create"}'));
+      expect(record((await client.await('error', 2)).error).code).toBe('invalid_body');
     });
   });
 

@@ -51,10 +51,14 @@ export const closedTexts = [
     'id',
     'member',
     'model',
-  ].map((filter) => `content.export.${filter}`),
-  'content.export.tag',
+    'provider',
+    'status',
+    'tag',
+    'upstreamRequestId',
+  ].flatMap((filter) => [`content.export.${filter}`, `content.search.${filter}`]),
+  // What is searched for may be a secret that leaked; it is not recorded.
+  'content.search.text',
   'tag-budget.create.tag',
-  ...['content.export.provider', 'content.export.status', 'content.export.upstreamRequestId'],
   // Parameters of a page, encoded.
   'view.create.query',
   'incident.create.affects',

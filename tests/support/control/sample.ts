@@ -137,7 +137,7 @@ async function makeContent({ db, sealingKey }: ControlHost, workspace: string): 
   const [place] = rows;
   if (!place || !sealingKey) return callId;
   await logCall(db.pool, callId, place.id);
-  const side = { contentType: '', coding: '', data: Buffer.from('{}'), cut: false };
+  const side = { contentType: '', text: '{}', bytes: 2, cut: false };
   const sealed = await sealContent(
     { callId, workspaceId: place.id },
     { request: side, answer: side },

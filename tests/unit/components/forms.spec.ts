@@ -13,6 +13,8 @@ const others = [
   'components/logs/call-feedback.tsx',
   // Without its script, the browser leads to the same page with what was typed.
   'components/logs/compare-calls.tsx',
+  // What was typed must not be in an address.
+  'components/logs/search-content.tsx',
   // The browser itself leads to the address that they make.
   'components/audit/audit-filters.tsx',
   'app/(console)/[workspace]/members/page.tsx',

@@ -15,6 +15,7 @@ const written: Readonly<Record<string, string>> = {
   updatePricesAction: 'an operation',
   showContentAction: 'an operation',
   compareCallsAction: 'an operation',
+  searchContentAction: 'an operation',
   changeKeysAction: 'other actions of its file',
   startConnectingAction: 'the session',
   rememberZoneAction: 'sets a cookie of this browser alone',

@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { ContentCopy, MOST_KEPT } from '#lib/gateway/content/copy';
 import { mayKeep } from '#lib/gateway/content/pure/which';
 import { omittedData, withoutData } from '#lib/gateway/content/pure/without-data';
-import { openContent, sealContent } from '#lib/gateway/content/stored';
+import { contentOf, openContent, sealContent as seal } from '#lib/gateway/content/stored';
 import { createIds } from '#lib/platform/ids';
 
 const owner = { workspaceId: 'w', callId: 'c' };
 const key = randomBytes(32);
+const sealContent = async (of: typeof owner, sides: Parameters<typeof contentOf>[0], sealingKey: Buffer) =>
+  seal(of, await contentOf(sides), sealingKey);
 
 function room(free: number) {
   const state = { free };

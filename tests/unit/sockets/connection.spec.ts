@@ -10,9 +10,10 @@ const KIB = 1024;
 
 /** A connection whose socket is only listened to, and whose clock the test moves. */
 function open(budgetBytes = 64 * KIB * KIB) {
-  const carrier = Object.assign(new PassThrough(), { bytesRead: 0 });
+  const carrier = Object.assign(new PassThrough(), { bytesRead: 0, bytesWritten: 0 });
   const socket = Object.assign(new EventEmitter(), {
     readyState: 1,
+    bufferedAmount: 0,
     ping: vi.fn(),
     terminate: vi.fn(),
     close: vi.fn(),
@@ -74,6 +75,45 @@ describe('an idle connection (contract: sockets/pings)', () => {
     paused.pass(200);
     expect(paused.socket.terminate).not.toHaveBeenCalled();
   });
+});
+
+describe('a client that does not read (contract: sockets/socket-memory)', () => {
+  const MIB = KIB * KIB;
+  it.each([
+    ['what the connection sends', ({ connection }: ReturnType<typeof open>) => connection.send('x')],
+    ['pongs', ({ socket }: ReturnType<typeof open>) => socket.emit('ping', Buffer.alloc(0))],
+  ])('is not read either while 1 MiB of %s waits for it', (_what, act) => {
+    const one = open();
+    one.socket.bufferedAmount = MIB;
+    act(one);
+    expect(one.socket.pause).not.toHaveBeenCalled();
+    one.socket.bufferedAmount = MIB + 1;
+    act(one);
+    act(one);
+    expect(one.socket.pause).toHaveBeenCalledOnce();
+    one.socket.bufferedAmount = 0;
+    one.carrier.emit('drain');
+    one.carrier.emit('drain');
+    expect(one.socket.resume).toHaveBeenCalledOnce();
+  });
+
+  it('is cut after 80 s in which it took nothing', () => {
+    const { connection, socket, carrier, pass } = open();
+    socket.bufferedAmount = MIB + 1;
+    connection.send('x');
+    pass(75);
+    carrier.bytesWritten += 1;
+    pass(80);
+    expect(socket.terminate).not.toHaveBeenCalled();
+    pass(5);
+    expect(socket.terminate).toHaveBeenCalledOnce();
+  });
+});
+
+it('the reason of a close is not cut inside a character', () => {
+  const { connection, socket } = open();
+  connection.close(1008, `x${'é'.repeat(100)}`);
+  expect(String(socket.close.mock.calls[0]?.[1])).toBe(`x${'é'.repeat(61)}`);
 });
 
 describe('a message (contract: sockets/socket-memory)', () => {

@@ -5,7 +5,7 @@ import { realtimeFields } from '#lib/core/families/realtime/ask';
 import { ResponseMeter, usageOfResponse, usageOfTranscript } from '#lib/core/families/realtime/meter';
 import { scan } from '#lib/core/families/scan';
 import { protocolHeaders } from '#lib/gateway/sockets/pure/protocols';
-import { newState, stateIn } from '#lib/gateway/sockets/pure/realtime-event';
+import { beginsAsEvent, newState, stateIn } from '#lib/gateway/sockets/pure/realtime-event';
 import { makeOffer } from '#tests/unit/families/make';
 
 const [operation] = realtime.operations;
@@ -30,6 +30,17 @@ describe('the limit of output tokens in an event (contract: realtime/budget)', (
     ['{"type":"response.create","response":{"max_output_tokens":7}}', 7],
     ['{"type":"response.create","response":{"max_output_tokens":"inf"}}', null],
     ['{"type":"session.update","session":{"max_response_output_tokens":9}}', 9],
+    // By the name that a provider does not read, or in an object that it does not read.
+    [
+      '{"type":"response.create","response":{"max_output_tokens":"inf","max_response_output_tokens":5}}',
+      null,
+    ],
+    ['{"type":"response.create","response":{"max_output_tokens":null,"max_response_output_tokens":5}}', null],
+    ['{"type":"response.create","session":{"max_output_tokens":5}}', null],
+    [
+      '{"type":"session.update","session":{"max_output_tokens":"inf"},"response":{"max_output_tokens":5}}',
+      null,
+    ],
   ])('of %s is %s', (event, budget) => {
     expect(asked(event)).toMatchObject({ budget, model: 'vendor/talker' });
   });
@@ -55,6 +66,14 @@ describe('the limit of output tokens in an event (contract: realtime/budget)', (
     [
       '{"type":"session.update","session":{"voice":"a","max_response_output_tokens":"inf"}}',
       { session: { voice: 'a', max_response_output_tokens: 5 } },
+    ],
+    [
+      '{"type":"session.update","session":{"max_output_tokens":"inf","max_response_output_tokens":null}}',
+      { session: { max_output_tokens: 5, max_response_output_tokens: 5 } },
+    ],
+    [
+      '{"type":"response.create","session":{"max_output_tokens":3}}',
+      { session: { max_output_tokens: 3 }, response: { max_output_tokens: 5 } },
     ],
   ])('is written into %s', (event, made) => {
     expect(edited(event, 5)).toEqual({ ...JSON.parse(event), ...made });
@@ -125,6 +144,28 @@ describe('what a session says of itself (contract: realtime/voice-detection)', (
     [{ type: 'transcription', audio: { input: { turn_detection: { type: 'server_vad' } } } }, false],
   ])('%j: the provider starts responses by itself: %s', (session, startsByItself) => {
     expect(stateIn({ session }, newState).startsByItself).toBe(startsByItself);
+  });
+});
+
+describe('bytes that are no sound event (contract: realtime/read-events)', () => {
+  const event = '{"type":"response.create","type":"response.create"}';
+  it.each([
+    ['a name twice', Buffer.from(event)],
+    ['a byte order mark', Buffer.from(`\ufeff \n${event}`)],
+    ['UTF-16', Buffer.from(`\ufeff${event}`, 'utf16le')],
+    ['UTF-16 with the larger byte first', Buffer.from(`\ufeff${event}`, 'utf16le').swap16()],
+    ['an empty object and more', Buffer.from('{ } x')],
+  ])('are taken for one with %s', (_what, bytes) => {
+    expect(beginsAsEvent(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['silence', Buffer.alloc(4_800)],
+    ['sound', Buffer.from([0x7b, 0x00, 0x81, 0x02])],
+    ['a list', Buffer.from('[1]')],
+  ])('are not taken for one when they are %s', (_what, bytes) => {
+    expect(beginsAsEvent(bytes)).toBe(false);
   });
 });
 

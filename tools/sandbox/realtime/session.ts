@@ -41,7 +41,8 @@ interface Running {
 /**
  * A session of the Realtime API: it answers with what was said. Voice detection takes audio whose bytes are all zero for
  * the silence after an utterance. A directive in the text decides what happens: `[[pace/50/20]]`, `[[fault/no-usage]]`,
- * `[[echo?lie=unknown]]` (a `response.done` that nobody asked for), `[[echo?lie=twice]]`.
+ * `[[echo?lie=unknown]]` (a `response.done` that was not asked for), `[[echo?lie=twice]]`, `[[echo?lie=silent]]` (the
+ * response never begins).
  */
 export class Session {
   readonly #facts: SessionFacts;
@@ -178,9 +179,10 @@ export class Session {
     const said = this.#conversation.lastText;
     const directive = findDirective(said) ?? findDirective(instructions);
     const { behaviour, name } = this.#facts.scenarios.plan(directive ?? this.#facts.model, undefined);
+    const lie = name.params.get('lie');
+    if (lie === 'silent') return;
     const running = { id: newId('resp'), cancelled: false };
     this.#running = running;
-    const lie = name.params.get('lie');
     if (lie === 'unknown')
       this.#done({
         id: newId('resp'),

@@ -1,11 +1,15 @@
 'use server';
 
 import { z } from 'zod';
+import type { FoundCalls } from '#components/logs/search-content';
 import { type ComparedPart, comparedParts } from '#lib/console/content/compare';
 import { type ContentRows, contentRowsOf } from '#lib/console/content/rows';
 import { getConsoleHost } from '#lib/console/db';
+import { findMember } from '#lib/console/member';
 import { type ActionResult, operationAction } from '#lib/console/operation';
+import { showMoment } from '#lib/console/show/time';
 import { showContent } from '#lib/control/operations/content/operations';
+import { searchContent } from '#lib/control/operations/content/search';
 import type { ShownContent } from '#lib/control/operations/content/shown';
 import { setFeedback } from '#lib/control/operations/feedback/operations';
 
@@ -32,6 +36,20 @@ export async function compareCallsAction(
 
 function rowsOf(content: ShownContent): ContentRows {
   return contentRowsOf(content, content, getConsoleHost().env.publicUrl);
+}
+
+const findContent = operationAction(searchContent);
+
+/** Searches kept content; the audit log records it. */
+export async function searchContentAction(slug: string, input: unknown): Promise<ActionResult<FoundCalls>> {
+  const found = await findContent(slug, input);
+  if (!found.ok) return found;
+  const zone = (await findMember(slug))?.workspace.timeZone ?? 'UTC';
+  const calls = found.value.data.map(({ at, ...call }) => ({
+    ...call,
+    when: showMoment(Date.parse(at), zone),
+  }));
+  return { ok: true, value: { ...found.value, data: calls } };
 }
 
 /** Writes whether the answer of a call was any good. */

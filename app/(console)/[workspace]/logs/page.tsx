@@ -1,5 +1,6 @@
-import { Download } from 'lucide-react';
+import { Download, Search } from 'lucide-react';
 import type { Metadata } from 'next';
+import Link from 'next/link';
 import { Suspense } from 'react';
 import { ChosenColumns } from '#components/columns/chosen-columns';
 import { ColumnMenu } from '#components/columns/column-menu';
@@ -83,6 +84,20 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
               <Download />
               Export CSV
             </a>
+            {lockOf(member, 'content:read', '') === null ? (
+              <Link
+                className={buttonStyle()}
+                href={listUrl(`/${workspace.slug}/logs/search`, {
+                  ...filters.texts,
+                  sort: null,
+                  after: null,
+                })}
+                title="Find a text in kept requests and answers of the calls that the filters find"
+              >
+                <Search />
+                Search content
+              </Link>
+            ) : null}
             {lockOf(member, 'content:read', '') === null ? (
               <a
                 className={buttonStyle()}

@@ -30,6 +30,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 export const metadata: Metadata = { title: 'Settings' };
 
 const { name, retentionDays, strict, content, contentShare, contentDays, tags, endUsers } = workspaceSettings;
+const { maskKeys, maskMail, maskCards, maskPhones, maskPatterns } = workspaceSettings;
 const { idempotency, cache, cacheSeconds } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
@@ -49,6 +50,14 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
   const nowMs = Date.now();
   const locked = lockOf(member, 'workspace:write', 'change settings');
   const common = { workspace: slug, locked, send: setWorkspaceAction };
+  const masks = {
+    maskKeys: settings.maskKeys,
+    maskMail: settings.maskMail,
+    maskCards: settings.maskCards,
+    maskPhones: settings.maskPhones,
+    maskPatterns: settings.maskPatterns ?? '',
+  };
+  const isMasked = Object.values(masks).some(Boolean);
   const [slugField] = formOf(renameWorkspace.fields);
   const { env } = getConsoleHost();
   return (
@@ -143,6 +152,22 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           </p>
         </SettingsForm>
       </Section>
+      <Section title="Masks" note={isMasked ? 'Masked before it is kept' : 'Nothing is masked'}>
+        <SettingsForm
+          key={`${masks.maskKeys} ${masks.maskMail} ${masks.maskCards} ${masks.maskPhones} ${masks.maskPatterns}`}
+          {...common}
+          fields={formOf({ maskKeys, maskMail, maskCards, maskPhones, maskPatterns })}
+          initial={masks}
+          saved="Masks saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            What is found in the content of calls is replaced by a mark such as{' '}
+            <code>[masked: mail address]</code> before it is kept, also if a stream delivered it in pieces.
+            Content that cannot be masked is not kept. This is for calls that begin from now on; your programs
+            and the models still get everything.
+          </p>
+        </SettingsForm>
+      </Section>
       <Section
         title="Repeats and cache"
         note={settings.idempotency || settings.cache !== 'off' ? 'Answers are kept' : 'Off'}
@@ -171,6 +196,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
         </SettingsForm>
       </Section>
       <Section
+        anchor="tags"
         title="Tags and end users"
         note={settings.tags || settings.endUsers ? 'Recorded' : 'Not recorded'}
       >
@@ -184,8 +210,29 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           <p className="max-w-3xl text-muted leading-6">
             Tags are pairs such as <code>feature=search</code> in the header <code>X-Gateway-Tags</code> or in{' '}
             <code>metadata</code>; an end user is the id in <code>safety_identifier</code>, <code>user</code>{' '}
-            or <code>metadata.user_id</code>. The log can be searched by them, and each may have a budget:{' '}
-            <code>gateway tag-budget create</code>.
+            or <code>metadata.user_id</code>. The log can then be searched by them,{' '}
+            <Link
+              href={`/${slug}/usage/tags`}
+              prefetch={false}
+              className="underline underline-offset-2 hover:text-ink"
+            >
+              usage
+            </Link>{' '}
+            is added up by them, and each may have a{' '}
+            <Link
+              href={`/${slug}/tag-budgets`}
+              prefetch={false}
+              className="underline underline-offset-2 hover:text-ink"
+            >
+              budget
+            </Link>
+            .
+          </p>
+          <p className="max-w-3xl text-muted leading-6">
+            Privacy: what is off is neither read nor stored. What is on is stored in plain text with each
+            call, for as long as the call is in the log; members who read the log see it, and it is in exports
+            and OpenTelemetry spans. Send ids that mean nothing to others, not names or mail addresses.
+            Turning it off again ends the budgets, and deletes nothing that was recorded.
           </p>
         </SettingsForm>
       </Section>

@@ -1,22 +1,17 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { actorName } from '#lib/control/operations/actor';
 import { logFields } from '#lib/control/operations/call/operations';
 import { byAnyId, findIds } from '#lib/control/operations/call/search';
 import { fromLast, searched } from '#lib/control/operations/call/span';
 import { chatLine } from '#lib/control/operations/content/chat-line';
+import { filtersText, longestMs, pagesOf } from '#lib/control/operations/content/pages';
 import { readKept } from '#lib/control/operations/content/read';
 import { type Context, change } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { words } from '#lib/control/operations/field/kinds';
-import { badInput, conflict } from '#lib/control/operations/refusal';
-import { open, seal } from '#lib/platform/sealing';
 
 /** Calls of one page, and how much text it may have, characters. */
 const mostCalls = 50;
 const mostText = 4_194_304;
-/** How long an export may go on from page to page, ms. */
-const longestMs = 24 * 3_600_000;
 
 const exported = z.object({
   lines: z.array(z.string()).describe('A line of JSONL for each conversation: { messages, tools }.'),
@@ -47,7 +42,8 @@ export const exportContent = change({
   text: ({ lines }) => lines.join('\n'),
   run: async (context, { after, ...given }) => {
     const { store, scope, nowMs } = context;
-    const place = after === undefined ? null : placeOf(context, after, given);
+    const pages = pagesOf(context, 'export', given);
+    const place = after === undefined ? null : pages.placeOf(after);
     const search = await byAnyId(store, scope, nowMs, searched(fromLast(given, nowMs), nowMs));
     const { ids, next } = await findIds(store, scope, nowMs, {
       input: { ...search, hasContent: true },
@@ -69,9 +65,9 @@ export const exportContent = change({
       }
     }
     const untilMs = place?.untilMs ?? nowMs + longestMs;
-    const state = { content: 'exported', filters: textOf(given) };
+    const state = { content: 'exported', filters: filtersText(given) };
     return {
-      result: { lines, skipped, next: last === null ? null : tokenOf(context, { id: last, untilMs }, given) },
+      result: { lines, skipped, next: last === null ? null : pages.tokenOf({ id: last, untilMs }) },
       subject: scope.workspaceId,
       // Its first page is recorded; the others need what that page returned.
       before: place === null ? { content: 'kept', filters: null } : state,
@@ -87,47 +83,4 @@ async function lineOf(context: Context<'workspace'>, id: string): Promise<string
     [id, context.scope.workspaceId],
   );
   return kept && call ? chatLine(call.family, kept) : null;
-}
-
-const placeShape = z.object({ id: z.uuid(), untilMs: z.number(), of: z.string() });
-type Place = Pick<z.output<typeof placeShape>, 'id' | 'untilMs'>;
-
-/** What an export is bound to: who began it, and its filters. */
-function bindingOf({ actor }: Context<'workspace'>, filters: object): string {
-  return createHash('sha256')
-    .update(`${actorName(actor)} ${textOf(filters)}`)
-    .digest('base64url');
-}
-
-/** Filters as JSON; amounts as digits. */
-function textOf(filters: object): string {
-  return JSON.stringify(filters, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-}
-
-const contextOf = ({ scope }: Context<'workspace'>) => `content-export:${scope.workspaceId}`;
-
-/** Sealed, so that no page can be read without an export that was recorded. */
-function tokenOf(context: Context<'workspace'>, place: Place, filters: object): string {
-  if (context.sealingKey === null)
-    throw conflict('set ENCRYPTION_KEY for this process; kept content cannot be decrypted without it');
-  const plain = JSON.stringify({ ...place, of: bindingOf(context, filters) });
-  return seal(plain, context.sealingKey, contextOf(context));
-}
-
-/** @throws ControlRefused (invalid_body) for an `after` of another export, or one that is too old. */
-function placeOf(context: Context<'workspace'>, after: string, filters: object): Place {
-  const foreign = badInput(
-    'after',
-    'this is not the "next" of a page of this export; begin again without it',
-  );
-  if (context.sealingKey === null) throw foreign;
-  try {
-    const { of, ...place } = placeShape.parse(
-      JSON.parse(open(after, context.sealingKey, contextOf(context))),
-    );
-    if (of === bindingOf(context, filters) && place.untilMs > context.nowMs) return place;
-  } catch {
-    // Altered, or sealed with another key.
-  }
-  throw foreign;
 }

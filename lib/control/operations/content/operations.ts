@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { getCall } from '#lib/control/operations/call/find';
 import { exportContent } from '#lib/control/operations/content/export';
 import { readKept } from '#lib/control/operations/content/read';
+import { searchContent } from '#lib/control/operations/content/search';
 import { type ShownContent, shownContent } from '#lib/control/operations/content/shown';
 import { change } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
@@ -108,4 +109,4 @@ function sideText(name: string, { text, bytes, cut }: ShownContent['request']): 
   return `${name} (${note}):\n${text ?? '(not text)'}`;
 }
 
-export const contentOperations = [showContent, exportContent, deleteContent];
+export const contentOperations = [showContent, searchContent, exportContent, deleteContent];

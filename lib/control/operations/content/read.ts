@@ -29,3 +29,23 @@ export async function readKept(
   });
   return { ...content, keepUntil: row.keepUntil.toISOString() };
 }
+
+interface SealedContent {
+  readonly callId: string;
+  readonly at: Date;
+  readonly requestedModel: string | null;
+  readonly sealed: Uint8Array;
+}
+
+/** What can be read of some calls of the workspace, the newest first; the caller must record it in the audit log. */
+export function readSealed(
+  { store, scope, nowMs }: Pick<Context<'workspace'>, 'store' | 'scope' | 'nowMs'>,
+  callIds: readonly string[],
+): Promise<SealedContent[]> {
+  return store.query(
+    `SELECT c.call_id::text AS "callId", c.at, c.sealed,
+       (SELECT l.requested_model FROM call l WHERE l.id = c.call_id) AS "requestedModel" ${readableContent}
+       AND c.call_id = ANY ($2::uuid[]) AND c.workspace_id = $3::uuid ORDER BY c.call_id DESC`,
+    [new Date(nowMs).toISOString(), [...callIds], scope.workspaceId],
+  );
+}

@@ -40,6 +40,8 @@ export interface FieldFacts {
   readonly group?: { readonly title: string; readonly help: string };
   /** Names of the words of a `choice` on a form; by default the word itself: "Degraded". */
   readonly choiceNames?: Readonly<Record<string, string>>;
+  /** Whether a `text` may have several lines. */
+  readonly lines?: boolean;
   /** What an empty box means: "No cap". */
   readonly empty?: string;
   /** Of `files`: names in a directory to leave out. */

@@ -69,18 +69,36 @@ export function words(facts: FieldFacts, max = 500): Field<string, true> {
   return make('text', { placeholder: 'TEXT', ...facts }, oneLine(max, 'it').min(1, 'it must not be empty'));
 }
 
-/** Text that may have several lines; it must not be empty. @param max characters. */
-export function prose(facts: FieldFacts, max: number): Field<string, true> {
-  const schema = z
+const severalLines = (max: number) =>
+  z
     .string('it must be a string')
     .trim()
-    .min(1, 'it must not be empty')
     .max(max, `it may have at most ${max} characters`)
     .refine(
       (text) => !unprintable.test(text.replace(/[\n\r\t]/g, ' ')) && text.isWellFormed(),
       'it must not contain control characters',
     );
-  return make('text', { placeholder: 'TEXT', ...facts }, schema);
+
+/** Text that may have several lines; it must not be empty. @param max characters. */
+export function prose(facts: FieldFacts, max: number): Field<string, true> {
+  return make('text', { placeholder: 'TEXT', ...facts }, severalLines(max).min(1, 'it must not be empty'));
+}
+
+/**
+ * Lines of text, or null for none.
+ * @param max characters.
+ * @param fault what is wrong with them, and what to do; null: nothing.
+ */
+export function lines(
+  facts: FieldFacts,
+  max: number,
+  fault: (text: string) => string | null,
+): Field<string | null, true> {
+  const schema = severalLines(max).check((context) => {
+    const message = fault(context.value);
+    if (message !== null) context.issues.push({ code: 'custom', message, input: context.value });
+  });
+  return makeClearable('text', { placeholder: 'TEXT', ...facts, lines: true }, schema.nullable(), String);
 }
 
 /** A number from 0 to 1. */

@@ -1,18 +1,45 @@
+import { z } from 'zod';
 import type { TagBudget } from '#generated/client';
-import { type Context, change, create, read, type State } from '#lib/control/operations/declare';
-import { allOptional } from '#lib/control/operations/field/field';
-import { isUuid } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
-import { columnsOf } from '#lib/control/operations/field/settings';
-import { badInput, conflict, notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope } from '#lib/control/operations/scope';
 import {
+  type Context,
+  change,
+  create,
+  type ReadContext,
+  read,
+  type State,
+} from '#lib/control/operations/declare';
+import { allOptional, optional } from '#lib/control/operations/field/field';
+import { isUuid, line } from '#lib/control/operations/field/kinds';
+import {
+  inOrderOf,
+  limitOf,
+  type Order,
+  pageOf,
+  pageOfIds,
+  paging,
+  sortBy,
+  timeOrder,
+} from '#lib/control/operations/field/paging';
+import { columnsOf } from '#lib/control/operations/field/settings';
+import { conflict, notFound, quoted } from '#lib/control/operations/refusal';
+import { inScope, within } from '#lib/control/operations/scope';
+import type { ReadStore } from '#lib/control/operations/store';
+import {
+  capsOf,
+  listedTagBudget,
   shownTagBudget,
   tagBudgetId,
   tagBudgetOf,
   tagBudgetSettings,
   tagBudgetSubject,
 } from '#lib/control/operations/tag-budget/settings';
+import {
+  readTagRefusal,
+  readTagSpend,
+  shownSpend,
+  shownTagRefusal,
+  showSpend,
+} from '#lib/control/operations/tag-budget/spend';
 import { endUserName } from '#lib/core/facts/tags';
 import { newRowId } from '#lib/platform/data/row-id';
 
@@ -21,26 +48,127 @@ const budgets = '/workspaces/{workspace}/tag-budgets';
 const mostBudgets = 1_000;
 const changeable = allOptional(tagBudgetSettings);
 
+/** Budgets of end users come first, and those of each value before those of one. */
+const byTag = `CASE WHEN b.name = '${endUserName}' THEN '' ELSE b.name END || chr(10) || b.value`;
+/** What budgets can be ranked by. `s` is what each value spent in 30 days, which only its own order reads. */
+const orders = {
+  tag: { sql: byTag, type: 'text' },
+  dailyCap: { sql: 'coalesce(b.daily_cap_nano, 0)', type: 'bigint' },
+  d7Cap: { sql: 'coalesce(b.d7_cap_nano, 0)', type: 'bigint' },
+  d30Cap: { sql: 'coalesce(b.d30_cap_nano, 0)', type: 'bigint' },
+  spend: { sql: 'coalesce(s.nano, 0)', type: 'bigint' },
+  created: timeOrder('b.created_at'),
+} as const satisfies Record<string, Order>;
+
+const search = line({ label: 'Search', help: 'Part of the name of the tag, or of the value.' }, 256);
+
 export const listTagBudgets = read({
   name: 'tag-budget.list',
-  summary: 'Lists what end users, and calls with a tag, may spend and ask for.',
+  summary: 'Lists what end users, and calls with a tag, may spend and ask for, and what they spent.',
   reach: 'workspace',
   permission: 'keys:read',
-  fields: paging,
-  output: pageOf(shownTagBudget),
+  fields: {
+    search: optional(search),
+    sort: sortBy(orders, 'by tag, end users first'),
+    ...paging,
+  },
+  output: pageOf(listedTagBudget),
   http: [{ method: 'GET', path: budgets }],
   line: { columns: ['id', 'tag', 'value', 'dailyCap', 'd7Cap', 'd30Cap', 'rpm', 'tpm'] },
-  run: async ({ store, scope }, { after, ...input }) => {
-    if (after !== undefined && !isUuid(after))
-      throw badInput('after', 'this is not the "next" of a page of budgets');
-    const limit = limitOf(input);
-    const rows = await store.prisma.tagBudget.findMany({
-      where: { ...inScope(scope), ...(after === undefined ? {} : { id: { gt: after } }) },
-      orderBy: { id: 'asc' },
-      take: limit + 1,
-    });
-    const data = rows.slice(0, limit).map(tagBudgetOf);
-    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+  run: async (context, { search: text, sort = 'tag', after, ...input }) => {
+    const { store, scope, nowMs } = context;
+    const spent = /^-?spend$/.test(sort) ? await readAllSpend(context) : null;
+    const list = {
+      from: spent
+        ? 'tag_budget b LEFT JOIN unnest($2::uuid[], $3::bigint[]) AS s (id, nano) ON s.id = b.id'
+        : 'tag_budget b',
+      id: 'b.id',
+      orders,
+      where: (values: unknown[]) => {
+        if (spent)
+          values.push(
+            spent.map(({ id }) => id),
+            spent.map(({ nano }) => String(nano)),
+          );
+        const own = within(scope, 'b.workspace_id', values);
+        if (!text) return [own];
+        const part = `lower($${values.push(text)}::text)`;
+        return [
+          own,
+          `(strpos(lower(b.value), ${part}) > 0 OR strpos(lower(b.name || '=' || b.value), ${part}) > 0 AND b.name <> '${endUserName}')`,
+        ];
+      },
+    };
+    const { ids, next } = await pageOfIds(store, list, { sort, after, limit: limitOf(input) });
+    const rows = inOrderOf(
+      ids,
+      await store.prisma.tagBudget.findMany({ where: { ...inScope(scope), id: { in: ids } } }),
+    );
+    const spendOf = await readTagSpend(store, scope, rows.filter(isOfOne), nowMs);
+    const { tags, endUsers } = await readChoice(context);
+    const data = await Promise.all(
+      rows.map(async (row) => {
+        if (!isOfOne(row)) return { ...tagBudgetOf(row), spent: null, refusing: null };
+        const spend = spendOf(row);
+        const binds = row.name === endUserName ? endUsers : tags;
+        const refusing = binds
+          ? await readTagRefusal(store, scope, row, { caps: capsOf(row), spend, nowMs })
+          : null;
+        return { ...tagBudgetOf(row), spent: showSpend(spend), refusing };
+      }),
+    );
+    return { data, next };
+  },
+});
+
+const tagState = z.object({
+  tag: z.string().nullable().describe('Name of the tag; null: the value is an end user.'),
+  value: z.string(),
+  recorded: z
+    .boolean()
+    .describe('Whether the workspace has such tags recorded; if not, no budget binds them.'),
+  budget: shownTagBudget
+    .nullable()
+    .describe('The budget that binds it: its own, or else the one of each value; null: none does.'),
+  spent: shownSpend,
+  refusing: shownTagRefusal
+    .nullable()
+    .describe('Why its calls are refused now by the budget in dollars; null: they are not.'),
+});
+
+export const showTagSpend = read({
+  name: 'tag-budget.spend',
+  summary:
+    'Shows what an end user or a value of a tag has spent, which budget binds it, and whether that refuses its calls now.',
+  reach: 'workspace',
+  permission: 'keys:read',
+  fields: { value: { ...tagBudgetSubject.value, required: true }, tag: tagBudgetSubject.tag },
+  output: tagState,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/tag-spend' }],
+  line: { arguments: ['value'] },
+  run: async (context, { tag, value }) => {
+    const { store, scope, nowMs } = context;
+    const name = tag ?? endUserName;
+    const subject = { name, value };
+    const [spendOf, rows, choice] = await Promise.all([
+      readTagSpend(store, scope, [subject], nowMs),
+      store.prisma.tagBudget.findMany({ where: { ...inScope(scope), name, value: { in: [value, ''] } } }),
+      readChoice(context),
+    ]);
+    const recorded = tag === undefined ? choice.endUsers : choice.tags;
+    const row = rows.find(isOfOne) ?? rows[0];
+    const spend = spendOf(subject);
+    return {
+      tag: tag ?? null,
+      value,
+      recorded,
+      budget: row && recorded ? tagBudgetOf(row) : null,
+      spent: showSpend(spend),
+      refusing:
+        row && recorded
+          ? await readTagRefusal(store, scope, subject, { caps: capsOf(row), spend, nowMs })
+          : null,
+    };
   },
 });
 
@@ -126,7 +254,13 @@ export const deleteTagBudget = change({
   },
 });
 
-export const tagBudgetOperations = [listTagBudgets, createTagBudget, setTagBudget, deleteTagBudget];
+export const tagBudgetOperations = [
+  listTagBudgets,
+  showTagSpend,
+  createTagBudget,
+  setTagBudget,
+  deleteTagBudget,
+];
 
 async function lockBudget({ store, scope }: Context<'workspace'>, id: string): Promise<TagBudget> {
   const found = isUuid(id)
@@ -138,6 +272,25 @@ async function lockBudget({ store, scope }: Context<'workspace'>, id: string): P
   if (found.length === 0)
     throw notFound(`there is no budget ${quoted(id)}; "gateway tag-budget list" shows all`, 'id');
   return store.prisma.tagBudget.findUniqueOrThrow({ where: { id } });
+}
+
+function isOfOne({ value }: Pick<TagBudget, 'value'>): boolean {
+  return value !== '';
+}
+
+/** What the workspace has recorded (contract: tags/choice). */
+function readChoice({ store, scope }: Pick<Context<'workspace'>, 'scope'> & { readonly store: ReadStore }) {
+  return store.prisma.workspace.findUniqueOrThrow({
+    where: { id: scope.workspaceId },
+    select: { tags: true, endUsers: true },
+  });
+}
+
+/** What the values with a budget of their own spent in 30 days, nano-dollars, by the id of the budget. */
+async function readAllSpend({ store, scope, nowMs }: ReadContext<'workspace'>) {
+  const rows = await store.prisma.tagBudget.findMany({ where: { ...inScope(scope), NOT: { value: '' } } });
+  const spendOf = await readTagSpend(store, scope, rows, nowMs);
+  return rows.map((row) => ({ id: row.id, nano: spendOf(row).d30Nano }));
 }
 
 function stateOf(row: TagBudget): State {

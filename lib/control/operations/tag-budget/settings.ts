@@ -3,7 +3,8 @@ import type { TagBudget } from '#generated/client';
 import { optional } from '#lib/control/operations/field/field';
 import { cap, id, limit, pattern, words } from '#lib/control/operations/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
-import { endUserName, longestTagValue, tagNamePattern } from '#lib/core/facts/tags';
+import { shownSpend, shownTagRefusal } from '#lib/control/operations/tag-budget/spend';
+import { endUserName, longestTagValue, type TagCaps, tagNamePattern } from '#lib/core/facts/tags';
 
 const caps = {
   title: 'Budgets',
@@ -70,6 +71,23 @@ export const shownTagBudget = z.object({
   createdAt: z.iso.datetime(),
 });
 export type ShownTagBudget = z.output<typeof shownTagBudget>;
+
+/** A budget as the list has it, with what its value spent. */
+export const listedTagBudget = shownTagBudget.extend({
+  spent: shownSpend
+    .nullable()
+    .describe('What the value spent; null: the budget is one of each value, for itself.'),
+  refusing: shownTagRefusal
+    .nullable()
+    .describe(
+      'Why calls with the value are refused now; null: they are not, or the budget is one of each value.',
+    ),
+});
+
+/** The amounts of a budget, nano-dollars. */
+export function capsOf(row: TagBudget): TagCaps {
+  return { dayNano: row.dailyCapNano, d7Nano: row.d7CapNano, d30Nano: row.d30CapNano };
+}
 
 export function tagBudgetOf(row: TagBudget): ShownTagBudget {
   return {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
 import { allOptional } from '#lib/control/operations/field/field';
-import { count, pattern, time } from '#lib/control/operations/field/kinds';
+import { count, line, pattern, time } from '#lib/control/operations/field/kinds';
+import { keysetOf, nextOf, type Order, paging, sortBy } from '#lib/control/operations/field/paging';
 import { within } from '#lib/control/operations/scope';
 import { askedRange } from '#lib/control/operations/usage/range';
-import { endUserName, tagNamePattern } from '#lib/core/facts/tags';
+import { endUserName, longestTagValue, tagNamePattern } from '#lib/core/facts/tags';
 import { formatUsd } from '#lib/core/money';
 import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
 
@@ -22,26 +23,41 @@ const figures = z.object({
   cost: z.string().describe('Dollars as a decimal string.'),
 });
 
+const sums = figures.extend({ values: z.int().describe('How many values or end users they are.') });
+
 const tagUsage = z.object({
   workspace: z.string(),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   tag: z.string().nullable().describe('Name of the tag; null: the rows are end users.'),
   names: z.array(z.string()).describe(`Names of tags of its calls, at most ${mostNames}.`),
-  rows: z
+  data: z
     .array(figures.extend({ value: z.string().describe('Value of the tag, or id of the end user.') }))
-    .describe('Most expensive first.'),
-  rest: figures
-    .extend({ values: z.int().describe('How many values or end users they are.') })
+    .describe('By default the most expensive first.'),
+  next: z
+    .string()
     .nullable()
-    .describe('All others together; null: there are no others.'),
+    .describe('Send it as "after" to get the next page; null: this is the last page.'),
+  rest: sums.nullable().describe('All that come after this page, together; null: there are no more.'),
+  total: sums.describe('All values or end users together.'),
 });
+
+/** What values can be ranked by. */
+const orders = {
+  value: { sql: 's.value', type: 'text' },
+  calls: { sql: 's.calls', type: 'bigint' },
+  errors: { sql: 's.errors', type: 'bigint' },
+  refused: { sql: 's.refused', type: 'bigint' },
+  inputTokens: { sql: 's.input_tokens', type: 'bigint' },
+  outputTokens: { sql: 's.output_tokens', type: 'bigint' },
+  cost: { sql: 's.cost_nano', type: 'bigint' },
+} as const satisfies Record<string, Order>;
 
 /** Usage by the values of a tag, or by end user (contract: tags/usage). */
 export const usageByTag = read({
   name: 'usage.tags',
   summary:
-    'Shows usage by end user or by the values of a tag: the most expensive ones, and all others together.',
+    'Shows usage by end user or by the values of a tag: by default the most expensive ones, and all others together.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: allOptional({
@@ -69,55 +85,80 @@ export const usageByTag = read({
       },
       { min: 1, max: mostRows },
     ),
+    search: line(
+      { label: 'Search', help: 'Part of the value or of the id of the end user.' },
+      longestTagValue,
+    ),
+    sort: sortBy(orders, '-cost'),
+    after: paging.after,
   }),
   output: tagUsage,
   http: [{ method: 'GET', path: '/workspaces/{workspace}/usage/tags' }],
   line: {
     columns: ['value', 'calls', 'errors', 'refused', 'inputTokens', 'outputTokens', 'cost'],
   },
-  run: async ({ store, scope, nowMs }, { from, to, tag, limit = usualRows }) => {
+  run: async ({ store, scope, nowMs }, input) => {
+    const { from, to, tag, search, limit = usualRows, sort = '-cost', after } = input;
     const asked = askedRange({ from, to }, nowMs);
     const fromMs = Math.floor(asked.fromMs / quarterMs) * quarterMs;
     const toMs = Math.ceil(asked.toMs / quarterMs) * quarterMs;
     const values: unknown[] = [new Date(fromMs), new Date(toMs), tag ?? endUserName, limit];
     const own = within(scope, 'q.workspace_id', values);
-    const sums = ['calls', 'refused', 'errors', 'input_tokens', 'output_tokens', 'cost_nano'];
+    const searched = search ? `AND strpos(lower(t.value), lower($${values.push(search)}::text)) > 0` : '';
+    const { place, orderBy, conditions } = keysetOf(orders, { sort, after }, 's.tag_id', values);
+    const added = (of: string) =>
+      columns.map((name) => `coalesce(sum(${of}.${name}), 0)::text AS ${name}`).join(', ');
     const rows = await store.query<Row>(
-      `WITH sums AS (
-         SELECT q.tag_id, ${sums.map((name) => `sum(q.${name}) AS ${name}`).join(', ')}
-         FROM tag_quarter q JOIN tag t ON t.id = q.tag_id AND t.name = $3
-         WHERE ${own} AND q.quarter >= $1::timestamptz AND q.quarter < $2::timestamptz GROUP BY q.tag_id
+      `WITH by_tag AS (
+         SELECT q.tag_id, ${columns.map((name) => `sum(q.${name})::bigint AS ${name}`).join(', ')}
+         FROM tag_quarter q WHERE ${own} AND q.quarter >= $1::timestamptz AND q.quarter < $2::timestamptz
+           AND q.tag_id IN (SELECT id FROM tag WHERE workspace_id = q.workspace_id AND name = $3)
+         GROUP BY q.tag_id
+       ), s AS MATERIALIZED (
+         SELECT s.*, t.value FROM by_tag s JOIN tag t ON t.id = s.tag_id ${searched}
        ), ranked AS (
-         SELECT *, least(row_number() OVER (ORDER BY cost_nano DESC, calls DESC, tag_id), $4::int + 1) AS rank FROM sums
+         SELECT s.*, ${place} AS place, least(row_number() OVER (ORDER BY ${orderBy}), $4::int + 1) AS rank
+         FROM s ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
        )
-       SELECT r.rank::int AS rank, min(t.value) AS value, count(*)::int AS values,
-         ${sums.map((name) => `sum(r.${name})::text AS ${name}`).join(', ')}
-       FROM ranked r JOIN tag t ON t.id = r.tag_id GROUP BY r.rank ORDER BY r.rank`,
+       SELECT r.rank::int AS rank, min(r.tag_id::text) AS id, min(r.value) AS value, min(r.place) AS place,
+         count(*)::int AS values, ${added('r')}
+       FROM ranked r GROUP BY r.rank
+       UNION ALL SELECT 0, '', '', '', count(*)::int, ${added('s')} FROM s ORDER BY 1`,
       values,
     );
+    const [total] = rows;
+    if (total?.rank !== 0) throw new Error('a sum without groups has one row');
+    const page = rows.slice(1);
     const others: unknown[] = [endUserName];
     const names = await store.query<{ name: string }>(
       `SELECT DISTINCT name FROM tag WHERE ${within(scope, 'workspace_id', others)} AND name <> $1
        ORDER BY name LIMIT ${mostNames}`,
       others,
     );
-    const rest = rows.find(({ rank }) => rank > limit);
+    const rest = page.find(({ rank }) => rank > limit);
     return {
       workspace: scope.slug,
       from: new Date(fromMs).toISOString(),
       to: new Date(toMs).toISOString(),
       tag: tag ?? null,
       names: names.map(({ name }) => name),
-      rows: rows.filter(({ rank }) => rank <= limit).map((row) => ({ value: row.value, ...figuresOf(row) })),
+      data: page.filter((row) => row !== rest).map((row) => ({ value: row.value, ...figuresOf(row) })),
+      next: nextOf(page, limit, sort),
       rest: rest ? { values: rest.values, ...figuresOf(rest) } : null,
+      total: { values: total.values, ...figuresOf(total) },
     };
   },
 });
 
-type Sum = 'calls' | 'refused' | 'errors' | 'input_tokens' | 'output_tokens' | 'cost_nano';
-type Row = { readonly rank: number; readonly value: string; readonly values: number } & Readonly<
-  Record<Sum, string>
->;
+const columns = ['calls', 'refused', 'errors', 'input_tokens', 'output_tokens', 'cost_nano'] as const;
+interface Row extends Readonly<Record<(typeof columns)[number], string>> {
+  readonly rank: number;
+  /** Of the tag. */
+  readonly id: string;
+  readonly value: string;
+  readonly place: string;
+  readonly values: number;
+}
 
 function figuresOf(row: Row): z.output<typeof figures> {
   return {

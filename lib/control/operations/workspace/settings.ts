@@ -8,12 +8,14 @@ import {
   count,
   limit,
   line,
+  lines,
   name,
   toggle,
 } from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
+import { mostPatterns, PatternFault, readPatterns } from '#lib/gateway/content/pure/masks/own';
 import { longestCacheSeconds } from '#lib/gateway/repeats/pure/wish';
 
 /** Which calls have their content kept (contract: content/which). */
@@ -95,6 +97,44 @@ export const workspaceSettings = {
       example: 7,
     },
     { min: 1, max: 90 },
+  ),
+  maskKeys: toggle({
+    label: 'Mask keys and passwords',
+    help: 'Masks API keys, tokens, passwords and private keys in content before it is kept.',
+    example: true,
+  }),
+  maskMail: toggle({
+    label: 'Mask mail addresses',
+    help: 'Masks mail addresses in content before it is kept.',
+    example: true,
+  }),
+  maskCards: toggle({
+    label: 'Mask card numbers',
+    help: 'Masks numbers of 13 to 19 digits that pass the check of card numbers (Luhn).',
+    example: true,
+  }),
+  maskPhones: toggle({
+    label: 'Mask phone numbers',
+    help: 'Masks phone numbers in content before it is kept.',
+    example: true,
+  }),
+  maskPatterns: lines(
+    {
+      label: 'Own patterns',
+      help: `"name: pattern" a line, at most ${mostPatterns}, in the syntax of RE2; their matches are masked as well.`,
+      empty: 'None',
+      example: 'staff number: EMP-[0-9]{6}',
+    },
+    4_000,
+    (text) => {
+      try {
+        readPatterns(text);
+        return null;
+      } catch (error) {
+        if (error instanceof PatternFault) return error.message;
+        throw error;
+      }
+    },
   ),
   idempotency: toggle({
     label: 'Repeat answers',

@@ -40,8 +40,6 @@ const models = [
   'session.audio.input.transcription.model',
 ] as const;
 
-const objects = ['response', 'session'] as const;
-
 const mediaKeys: ReadonlySet<string> = new Set(['audio', 'image_url', 'data']);
 
 /** What an event asks for; the model is that of the session. */
@@ -70,22 +68,38 @@ export function readRealtimeAsk(raw: RawAsk): Ask | Refusal {
   };
 }
 
-/** The largest limit that an event names; "inf" is none. */
+/** The largest limit that an event names; null: none, or "inf" or null by one of the two names. */
 function readBudget(scan: Scan): number | null | Refusal {
   let most: number | null = null;
+  let isOpen = false;
   for (const found of limitsIn(scan)) {
-    if (found.value === 'inf') continue;
+    if (found.type === 'null' || found.value === 'inf') {
+      isOpen = true;
+      continue;
+    }
     const count = readCount(found, 0);
     if (isRefusal(count)) return wrongType(found, 'a whole number or "inf"');
     most = Math.max(most ?? 0, count);
   }
-  return most;
+  return isOpen ? null : most;
 }
 
+/** Whether an event names a limit of output tokens, if only as `null` or "inf". */
+export function namesLimit(scan: Scan): boolean {
+  return limitsIn(scan).length > 0;
+}
+
+/** The limits in the object of an event that a provider reads. */
 function limitsIn(scan: Scan): readonly Found[] {
-  return objects.flatMap((name) =>
-    Object.keys(limits).flatMap((field) => scan.found.get(`${name}.${field}`) ?? []),
-  );
+  const { found, nulls } = scan;
+  return Object.keys(limits).flatMap((field) => {
+    const path = `${objectOf(scan)}.${field}`;
+    return found.get(path) ?? nulls.get(path) ?? [];
+  });
+}
+
+function objectOf({ found }: Scan): 'response' | 'session' {
+  return found.get('type')?.value === 'response.create' ? 'response' : 'session';
 }
 
 /** Writes the key's maximum where the event names no limit, or none that is a number. */
@@ -94,11 +108,8 @@ export const realtimeEdits: Family['edits'] = ({ scan }, _offer, injectBudget): 
   const json = String(injectBudget);
   const named = limitsIn(scan);
   if (named.length > 0) return named.map((found) => replaceValue(found, json));
-  const isUpdate = scan.found.get('type')?.value === 'session.update';
-  const name = isUpdate ? 'session' : 'response';
+  const name = objectOf(scan);
   const field = 'max_output_tokens';
-  const known = scan.nulls.get(`${name}.${field}`);
-  if (known) return [replaceValue(known, json)];
   const object = scan.found.get(name);
   if (object) return [insertMember(object, field, json)];
   const empty = scan.nulls.get(name);

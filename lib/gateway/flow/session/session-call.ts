@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal, Refused, refusal, retryIn } from '#lib/core/errors';
 import type { Edit, InputWeight } from '#lib/core/families/family';
 import { nestedEdits } from '#lib/core/families/nested';
+import { namesLimit } from '#lib/core/families/realtime/ask';
 import type { ResponseMeter } from '#lib/core/families/realtime/meter';
 import {
   type AnsweredCall,
@@ -90,8 +91,8 @@ export async function beginCall(
   const { limits, name } = target.credential;
   if (limits) {
     const taken = await runtime.credentialCounts.take(limits, call.claim.tokens);
-    if ('waitMs' in taken) throw atLimit(taken.waitMs);
-    call.outcome.credentialUse = taken;
+    if (!('waitMs' in taken)) call.outcome.credentialUse = taken;
+    else if (!call.arrival.begun) throw atLimit(taken.waitMs);
   }
   await openEntry(runtime, call);
   call.outcome.status = 200;
@@ -229,11 +230,9 @@ async function plan(
   );
   if (planned.plan.failure) throw new Refused(planned.plan.failure);
   const target = targetOf(planned);
+  if (namesLimit(planned.ask.scan)) return { call: planned, target };
   // The session's own limit binds a response that names none.
-  return {
-    call: extendCall(planned, { ask: { ...planned.ask, budget: planned.ask.budget ?? budget } }),
-    target,
-  };
+  return { call: extendCall(planned, { ask: { ...planned.ask, budget } }), target };
 }
 
 /** Places of an event that can only name the session's own model. */

@@ -139,6 +139,7 @@ function fundsFor(call: PlannedCall): ClaimRequest {
     simulated,
     placed,
     inSession: arrival.inSession === true,
+    begun: arrival.begun === true,
     open,
     ...budgetsOf(call),
   };

@@ -34,5 +34,6 @@ export function keepContent({ content }: Runtime, call: Call): void {
     keyId: snapshot.key.id,
     atMs: call.startMs,
     keepUntilMs: call.startMs + rule.days * dayMs,
+    ...(rule.masks && { masks: rule.masks }),
   });
 }

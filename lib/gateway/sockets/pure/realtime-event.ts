@@ -83,19 +83,29 @@ export function idEdits(scan: Scan, id: string): readonly Edit[] {
   return [insertMember(scan.root, 'event_id', JSON.stringify(id))];
 }
 
-/** Whether an event changes how the provider starts responses. @returns null: it does not. */
-export function detectionIn({ found, nulls }: Scan): boolean | null {
-  const paths = ['session.audio.input.turn_detection', 'session.turn_detection'];
-  if (paths.some((path) => found.has(path))) return true;
-  return paths.some((path) => nulls.has(path)) ? false : null;
+/** Whether an update lets the provider start responses. That it no longer does is known only when the provider says so. */
+export function asksForDetection({ found }: Scan): boolean {
+  return ['session.audio.input.turn_detection', 'session.turn_detection'].some((path) => found.has(path));
 }
 
-/** Whether an event names a limit of output tokens, if only as `null` or "inf". */
-export function namesLimit({ found, nulls }: Scan): boolean {
-  return ['session.max_output_tokens', 'session.max_response_output_tokens'].some(
-    (path) => found.has(path) || nulls.has(path),
-  );
+/**
+ * Whether bytes that are not a sound event may still be one for a provider that reads less strictly: after byte order
+ * marks, white space and the zeros of wider characters, they begin as an object does.
+ */
+export function beginsAsEvent(message: Uint8Array): boolean {
+  let at = 0;
+  const skip = (bytes: ReadonlySet<number>) => {
+    while (at < message.length && bytes.has(message[at] ?? 0)) at += 1;
+  };
+  skip(beforeObject);
+  if (message[at] !== 0x7b) return false;
+  at += 1;
+  skip(blank);
+  return message[at] === 0x22 || message[at] === 0x7d;
 }
+
+const blank: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20]);
+const beforeObject: ReadonlySet<number> = new Set([...blank, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
 
 /** Events by which a response says something: of text, and of audio. */
 export const textDeltas: ReadonlySet<string> = new Set([

@@ -25,7 +25,6 @@ import {
   feedbackRowOf,
   figuresOf,
   jobRowOf,
-  tagPairsOf,
   usageSourceOf,
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
@@ -56,7 +55,9 @@ export default async function CallPage({ params }: CallPageProps) {
   const row = callRowOf(call, { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs });
   const used = usedClasses(call.usage);
   const job = jobRowOf(call, { timeZone: workspace.timeZone, nowMs });
-  const help = call.status >= 400 ? findRefusalHelp(call.errorCode) : null;
+  const tags = Object.entries(call.tags).map(([name, value]) => ({ name, value }));
+  const tagged = call.endUser !== null || tags.length > 0;
+  const help = call.status >= 400 ? findRefusalHelp(call.errorCode, tagged) : null;
   return (
     <>
       <Link
@@ -110,7 +111,7 @@ export default async function CallPage({ params }: CallPageProps) {
         }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
-      <ForWhom endUser={call.endUser} tags={tagPairsOf(call)} log={`/${workspace.slug}/logs`} />
+      <ForWhom endUser={call.endUser} tags={tags} workspace={workspace.slug} />
       <Section title="Feedback">
         <CallFeedback
           workspace={workspace.slug}

@@ -1,0 +1,53 @@
+import type { MaskKind } from '#lib/core/facts/snapshot';
+
+/** Made-up secrets that the ready masks have to find; joined here, so that no search for leaked keys finds this file. */
+export const canaries: Readonly<Record<MaskKind, readonly string[]>> = {
+  keys: [
+    ['sk', '-proj-T3BlbkFJabcdefghijklmnopqrstuv'],
+    ['sk', '-ant-api03-AbCdEf0123456789_-xyzAA'],
+    ['mg', `_${'Ab1'.repeat(16)}x`],
+    ['AKIA', 'IOSFODNN7EXAMPLE'],
+    ['ghp', '_abcdefghijklmnopqrstuvwxyz0123456789'],
+    ['xoxb', '-123456789012-abcdefABCDEF'],
+    ['AIza', 'SyA1234567890abcdefghijklmnopqrstuvw'],
+    ['sk', '_live_4eC39HqLyjWDarjtT1zdp7dc'],
+    ['eyJ', 'hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN'],
+    ['Bearer ', 'abcdef0123456789abcdef'],
+  ].map((parts) => parts.join('')),
+  mail: [
+    'bob@example.com',
+    'alice.smith+tag@mail.example.co.uk',
+    "o'brien@example.org",
+    'user_name%x@sub.example.io',
+    'BOB@EXAMPLE.COM',
+    'jürgen@müller.example',
+    'a@b.de',
+    'first-last@my-company.museum',
+    '1234567@example.net',
+    'bob%40example.com',
+  ],
+  cards: [
+    '4111111111111111',
+    '4111 1111 1111 1111',
+    '5500-0055-5555-5559',
+    '378282246310005',
+    '3782 822463 10005',
+    '6011 1111 1111 1117',
+    '30569309025904',
+    '3530111333300000',
+    '4222222222222',
+    '6304000000000000',
+  ],
+  phones: [
+    '+1 415 555 0132',
+    '+14155550132',
+    '+49 (0)30 1234567',
+    '0049 30 1234567',
+    '(415) 555-0132',
+    '415-555-0132',
+    '4155550132',
+    '+44 20 7946 0958',
+    '06 12 34 56 78',
+    '030/12345678',
+  ],
+};
