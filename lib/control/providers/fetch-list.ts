@@ -8,6 +8,7 @@ import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { families } from '#lib/core/families/index';
 import { maskCredential } from '#lib/core/relay/credential-mask';
+import type { CloudKind } from '#lib/core/schemas/catalogue';
 import { decoderOf } from '#lib/gateway/upstream/decode';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import { readAtMost } from '#lib/platform/read-at-most';
@@ -36,7 +37,7 @@ export type FetchedList =
   | { readonly ok: false; readonly failure: string };
 
 type SentCredential = Pick<CredentialFacts, 'secret' | 'bearer' | 'cloud'>;
-type Spoken = Pick<ProviderFacts, 'families' | 'credentialHeaders'>;
+type Spoken = Pick<ProviderFacts, 'families' | 'credentialHeaders' | 'auth'>;
 
 /** null: it has no usable address. Pure. */
 export function listPlaceOf({ families: addresses, credentialHeaders }: Spoken): ListPlace | null {
@@ -88,7 +89,12 @@ export async function fetchList(
       if (body === null) return failed(`the list is larger than ${mostBytes / 1024 / 1024} MiB`, secret);
       room -= body.length;
       const parsed = parse(body);
-      const why = whyNoList(place, secret, { status, location: headers.location, parsed, body });
+      const why = whyNoList({ ...place, cloud: provider.auth?.kind }, secret, {
+        status,
+        location: headers.location,
+        parsed,
+        body,
+      });
       if (why !== null) return failed(why, secret);
       const read = readModelList(parsed);
       if (read === null) return failed(notAList(place.url), secret);
@@ -136,9 +142,18 @@ interface Answer {
   readonly body: Uint8Array;
 }
 
-/** null: the answer may be a list. Pure. */
+/** What to do if a provider of a cloud has no list of models at its address. */
+export const namesAtClouds: Readonly<Record<CloudKind, string>> = {
+  'aws-sigv4':
+    'enter the ids of models or inference profiles yourself; "aws bedrock list-foundation-models" and "aws bedrock list-inference-profiles" show them',
+  'google-service-account':
+    'enter the names of models yourself, as Model Garden of your Google Cloud project shows them',
+  'entra-id': 'enter the names of your deployments yourself, as the Azure portal shows them',
+};
+
+/** @param cloud undefined: the provider is none. @returns null: the answer may be a list. Pure. */
 function whyNoList(
-  { url }: ListPlace,
+  { url, cloud }: ListPlace & { readonly cloud: CloudKind | undefined },
   secret: string,
   { status, location, parsed, body }: Answer,
 ): string | null {
@@ -150,7 +165,7 @@ function whyNoList(
       ? `the provider asks for a credential (${status})${said}; give it one`
       : `the provider refused the credential (${status})${said}; check it and what it may do`;
   if (status === 404 || status === 405)
-    return `there is no list of models at ${at} (${status})${said}; check the path of the address, or enter the names of models yourself`;
+    return `there is no list of models at ${at} (${status})${said}; ${cloud ? namesAtClouds[cloud] : 'check the path of the address, or enter the names of models yourself'}`;
   if (status === 429) return `the provider allows no more requests now (429)${said}; try again in a minute`;
   if (status < 200 || status > 299) return `${at} answered ${status}${said}`;
   if (parsed !== undefined) return null;

@@ -72,6 +72,7 @@ function vertex({ request, path, body }: Asked): Given {
     given(status, { error: { code: status, message: `Vertex says ${name}`, status: name } });
   if (!bearerFor(request, 'google')) return refuse(401, 'UNAUTHENTICATED');
   if (state.refuseWith > 0) return refuse(state.refuseWith, 'RESOURCE_EXHAUSTED');
+  if (request.method === 'GET') return refuse(404, 'NOT_FOUND');
   const asked = JSON.parse(body.toString());
   if (path.includes('/publishers/anthropic/')) {
     if (asked.anthropic_version !== 'vertex-2023-10-16') return refuse(400, 'INVALID_ARGUMENT');
@@ -216,6 +217,7 @@ function bedrock(asked: Asked): Given {
   if (fault !== null) return given(403, { message: fault });
   if (state.refuseWith > 0) return given(state.refuseWith, { message: 'Too many requests, please wait.' });
   if (path.endsWith('/chat/completions')) return given(200, completion);
+  if (request.method === 'GET') return given(404, { message: 'no such operation' });
   const sent = JSON.parse(body.toString());
   if (path.endsWith('/count-tokens')) {
     const inner = JSON.parse(Buffer.from(sent.input.invokeModel.body, 'base64').toString());

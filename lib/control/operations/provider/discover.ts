@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Context, change } from '#lib/control/operations/declare';
 import { noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { tableLines } from '#lib/control/operations/text';
-import { fetchList, listPlaceOf } from '#lib/control/providers/fetch-list';
+import { fetchList, listPlaceOf, namesAtClouds } from '#lib/control/providers/fetch-list';
 import { KnownModels, slugFor } from '#lib/control/providers/known';
 import { familiesFor, type ListedEntry } from '#lib/control/providers/model-list';
 import type { CredentialFacts } from '#lib/core/facts/credential';
@@ -103,7 +103,8 @@ async function open(
 ): Promise<CredentialFacts | string> {
   try {
     const opened = await access?.open(provider, credential, url);
-    if (opened?.sign) return 'lists of models are not read with signatures of AWS; enter the names yourself';
+    if (opened?.sign)
+      return `lists of models are not read with signatures of AWS; ${namesAtClouds['aws-sigv4']}`;
     const sent = opened?.credential ?? credential;
     if (sent.cloud !== undefined)
       return 'this process cannot open credentials of clouds; use the operator area';

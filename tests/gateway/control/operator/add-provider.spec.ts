@@ -253,6 +253,20 @@ describe('a stranger’s server', () => {
     expect(data).toEqual([]);
   });
 
+  it.each([
+    ['amazon-bedrock', 'enter the ids of models or inference profiles yourself'],
+    ['vertex-ai', 'enter the names of models yourself, as Model Garden'],
+    ['azure-openai', 'enter the names of your deployments yourself'],
+  ])('of the cloud %s that has no list says where its names are shown', async (preset, words) => {
+    const { port } = server.address() as AddressInfo;
+    await add({ preset, id: `strange-${preset}`, url: `http://127.0.0.1:${port}/v1`, value: key });
+    const { failure, data } = await answering('{"error": "no"}', 404, {}, `strange-${preset}`);
+    expect(failure).toContain(`there is no list of models at http://127.0.0.1:${port}/`);
+    expect(failure).toContain(words);
+    expect(data).toEqual([]);
+    expect(asked).toHaveLength(1);
+  });
+
   it('is not followed elsewhere', async () => {
     const { failure } = await answering('', 302, { location: `https://evil.example/v2/models?key=${key}` });
     expect(failure).toContain('redirects to https://evil.example/v2; use that address');
