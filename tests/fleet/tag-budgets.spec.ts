@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createTagBudget } from '#lib/control/operations/tag-budget/operations';
 import { parseUsd } from '#lib/core/money';
 import { publish } from '#lib/platform/data/change';
@@ -14,8 +14,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 /** So many end users have a dollar a day each; `npm run fleet -- --end-users N tag-budgets` takes more. */
 const endUsers = Number(process.env.FLEET_END_USERS ?? 300);
-/** Most time for them, ms. */
-const timeoutMs = 600_000 + endUsers * 25;
+vi.setConfig({ testTimeout: 600_000 + endUsers * 25 });
 /** 600 tokens of output at $1,000 a million, and a little input. */
 const callNano = parseUsd('0.61');
 const limitNano = parseUsd('1');
@@ -143,7 +142,7 @@ it('gives each of many end users a dollar a day over three processes, one of whi
   expect(BigInt(rows[0]?.most ?? 0)).toBeGreaterThan(limitNano);
   expect([...told.keys()].every((answer) => /^(200 |402 day_limit_reached|0 |500 )/.test(answer))).toBe(true);
   expect(told.get('200 ')).toBeGreaterThan(endUsers);
-}, timeoutMs);
+});
 
 /** Bytes that Redis uses. */
 async function redisBytes(): Promise<number> {
