@@ -83,9 +83,7 @@ export function SearchContent({ workspace, filters, locked, search }: SearchCont
           <Button type="submit" tone="primary" disabled={pending}>
             {pending ? 'Searching…' : 'Search'}
           </Button>
-          <p className="text-muted text-xs">
-            The audit log records that you searched, but not for which text.
-          </p>
+          <p className="text-muted text-xs">The audit log records the search, but not its text.</p>
         </div>
         {fault ? (
           <p role="alert" className="text-bad leading-5">

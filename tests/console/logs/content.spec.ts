@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'playwright/test';
+import { expectAccessibleInEachLook } from '#tests/console/accessible';
 import { makeKey, test } from '#tests/console/home';
 import { started } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
@@ -67,6 +68,18 @@ test('a kept call is read, rated, compared, exported and asked again (contract: 
     await page.getByRole('button', { name: 'Compare' }).click();
     await expect(page.locator('ins').filter({ hasText: 'What is new?' }).first()).toBeVisible();
     await expect(page.locator('del').filter({ hasText: 'What’s' }).first()).toBeVisible();
+  });
+
+  await test.step('searched (contract: content/search)', async () => {
+    await page.goto(`/${workspace}/logs?feedback=bad`);
+    await page.getByRole('link', { name: 'Search content' }).click();
+    await page.getByLabel('Text', { exact: true }).fill('WHAT’S "UP"');
+    await page.getByRole('form', { name: 'Search' }).getByRole('button').click();
+    await expect(page.getByText('was found in 1 of 1 calls')).toBeVisible();
+    expect(page.url()).not.toMatch(/up/i);
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('region', { name: 'Found calls' }).getByRole('link').click();
+    await page.waitForURL(`**/logs/${one}`);
   });
 
   await test.step('exported', async () => {

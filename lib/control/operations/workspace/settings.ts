@@ -121,7 +121,7 @@ export const workspaceSettings = {
   maskPatterns: lines(
     {
       label: 'Own patterns',
-      help: `"name: pattern" a line, at most ${mostPatterns}, in the syntax of RE2; their matches are masked as well.`,
+      help: `One "name: pattern" a line, at most ${mostPatterns}, in RE2 syntax; what they match is masked, too.`,
       empty: 'None',
       example: 'staff number: EMP-[0-9]{6}',
     },

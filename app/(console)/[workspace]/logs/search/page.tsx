@@ -8,7 +8,9 @@ import { lockOf } from '#lib/console/lock';
 import { readLogAddress } from '#lib/console/log/address';
 import { standing } from '#lib/console/log/standing';
 import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
 import { logFields } from '#lib/control/operations/call/operations';
+import { listKeyNames } from '#lib/control/operations/key/operations';
 import { searchContentAction } from '../actions';
 
 export const metadata: Metadata = { title: 'Search content' };
@@ -26,8 +28,10 @@ export default async function SearchPage({ params, searchParams }: SearchPagePro
     { ...(await searchParams), after: undefined, sort: undefined },
     timeZone,
   );
+  const { data: keys } = await readForPage(listKeyNames, slug, { limit: 1, chosen: texts.key });
+  const key = keys.find(({ id }) => id === texts.key)?.name ?? texts.key;
   const filters = Object.entries(logFields).flatMap(([name, { label }]) =>
-    name in input ? [`${label}: ${texts[name]}`] : [],
+    name in input ? [`${label}: ${name === 'key' ? key : texts[name]}`] : [],
   );
   return (
     <>
@@ -43,7 +47,9 @@ export default async function SearchPage({ params, searchParams }: SearchPagePro
         Text in what calls were asked and answered. Only calls whose content was kept can be found.
       </PageHead>
       <p className="text-muted leading-5">
-        {filters.length === 0 ? 'All calls, the newest first.' : `Only calls with ${filters.join(', ')}.`}
+        {filters.length === 0
+          ? 'All calls, the newest first.'
+          : `Only calls that the filters of the log find: ${filters.join(', ')}.`}
       </p>
       <SearchContent
         workspace={slug}
