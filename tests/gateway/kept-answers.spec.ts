@@ -114,6 +114,21 @@ it('one of many that ask at once makes the answer, also after the first has fail
   expect(told.filter((one) => one === 'made')).toHaveLength(59);
 });
 
+it('a call whose client has left waits no longer, in the process that makes the answer and in others (contract: repeats/running)', async () => {
+  const [making, other] = [open(), open()];
+  const wanted = wantedBy();
+  const claim = await claimOf(making, wanted);
+  let isGone = false;
+  const patient = { ...wanted, isGone: () => isGone };
+  const waiting = [making, other].map((answers) =>
+    answers.find({ ...patient, callId: newRowId() }, systemClock.mono() + 3_600_000),
+  );
+  isGone = true;
+  expect(await Promise.all(waiting)).toEqual([{ state: 'running' }, { state: 'running' }]);
+  await claim.keep(answerOf('made'), 600);
+  expect(await bodyOf(other, wanted)).toBe('made');
+});
+
 it('an answer that a call cannot use is made again (contract: repeats/route)', async () => {
   const answers = open();
   const wanted = wantedBy({ kind: 'cache' });

@@ -53,6 +53,9 @@ describe('whom a request is for (contract: tags/sources)', () => {
     expect(read('chat', body, 'c=d', { tags: false, endUsers: true })).toEqual({ [endUserName]: 'u1' });
     expect(read('chat', body, 'c=d', { tags: true, endUsers: false })).toEqual({ a: 'b', c: 'd' });
     expect(read('chat', { user: 7 }, '=', { tags: false, endUsers: false })).toEqual({});
+    const large = { metadata: { a: 'x'.repeat(70_000) } };
+    expect(read('chat', large, undefined, { tags: false, endUsers: true })).toEqual({});
+    expect(read('messages', large, undefined, { tags: true, endUsers: false })).toEqual({});
   });
 });
 
