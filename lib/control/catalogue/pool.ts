@@ -17,7 +17,12 @@ interface CredentialSettings {
 
 /** Those of a credential that was never given any. */
 export const plainSettings: CredentialSettings = {
-  ...{ weight: 1, priority: 1, rpm: null, tpm: null, models: null, withdrawn: false },
+  weight: 1,
+  priority: 1,
+  rpm: null,
+  tpm: null,
+  models: null,
+  withdrawn: false,
 };
 
 /** A credential in the database; the secret of the default one is its provider's. */

@@ -186,7 +186,7 @@ describe('the identity of the machine (contract: families/cloud-credentials)', (
       expect(written).not.toContain(secret);
   });
 
-  it('a role that is revoked under load fails no call: the next credential serves, and the operator is told', async () => {
+  it('a role revoked under load fails no call: the next credential serves, and the operator is alerted', async () => {
     await stage.clouds.set({ tokenSeconds: 8 });
     await startAll();
     const pod = gateways['a pod of a cluster'];
