@@ -6,9 +6,9 @@ import { useChange } from '#components/form/use-change';
 import { Button } from '#components/ui/button';
 
 interface SureButtonProps {
-  /** Button text; `spoken` is for screen readers and also says what it affects. */
+  /** Button text; screen readers add what it affects. */
   label: string;
-  spoken?: string;
+  affects?: string;
   /** Confirmation shown in place of the button; null: one click is enough. */
   question: string | null;
   danger?: boolean;
@@ -24,7 +24,7 @@ interface SureButtonProps {
 export function SureButton(props: SureButtonProps) {
   const {
     label,
-    spoken,
+    affects,
     question,
     danger = false,
     disabled = false,
@@ -58,10 +58,10 @@ export function SureButton(props: SureButtonProps) {
       size="small"
       disabled={pending || disabled}
       autoFocus={asked === false}
-      {...(spoken ? { 'aria-label': spoken } : {})}
       onClick={() => (question === null ? go() : setAsked(true))}
     >
       {pending ? 'One moment…' : label}
+      {affects ? <span className="sr-only"> {affects}</span> : null}
     </Button>
   );
 }

@@ -122,8 +122,9 @@ function CopyLinkButton({ row: { id, email } }: { row: InvitationRow }) {
   }
 
   return (
-    <Button size="small" disabled={pending} aria-label={`Copy the link for ${email}`} onClick={copy}>
+    <Button size="small" disabled={pending} onClick={copy}>
       {pending ? 'Copying…' : 'Copy link'}
+      <span className="sr-only"> for {email}</span>
     </Button>
   );
 }

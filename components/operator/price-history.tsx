@@ -60,7 +60,7 @@ export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps
                       <Badge tone="outline">Scheduled</Badge>
                       <SureButton
                         label="Withdraw"
-                        spoken={`Withdraw the price from ${since}`}
+                        affects={`the price from ${since}`}
                         question="Keep the previous price?"
                         input={{ id }}
                         done="Price withdrawn"

@@ -182,8 +182,9 @@ function TestButton({ row, test }: { row: OwnKeyRow; test(): Promise<Tested> }) 
     });
   }
   return (
-    <Button size="small" aria-label={`Test ${row.name}`} disabled={pending} onClick={press}>
+    <Button size="small" disabled={pending} onClick={press}>
       {pending ? 'Testing…' : 'Test'}
+      <span className="sr-only"> {row.name}</span>
     </Button>
   );
 }

@@ -66,13 +66,13 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
         </Button>
         <Button
           size="small"
-          aria-label={`Test ${spoken}`}
           title="Makes one call to the cheapest offer, at your expense"
           tone={state.text === 'Not tested' ? 'primary' : 'plain'}
           disabled={pending}
           onClick={press}
         >
           {pending ? 'Testing…' : 'Test'}
+          <span className="sr-only"> {spoken}</span>
         </Button>
       </span>
     </li>

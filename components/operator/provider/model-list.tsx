@@ -79,7 +79,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
               {withdrawn ? (
                 <SureButton
                   label="Offer again"
-                  spoken={`Offer ${model} again`}
+                  affects={model}
                   question={null}
                   input={{ provider, models: [{ upstreamModel, slug: model }] }}
                   done={`${model} is offered again`}
@@ -88,7 +88,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
               ) : (
                 <SureButton
                   label="Withdraw"
-                  spoken={`Withdraw ${model}`}
+                  affects={model}
                   question={`Withdraw ${model}?`}
                   input={{ provider, models: [model] }}
                   done={`${model} withdrawn`}

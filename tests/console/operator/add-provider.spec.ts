@@ -94,7 +94,7 @@ test('an address that does not answer is explained, corrected, and its models ar
   await row.getByRole('button', { name: `Withdraw ${own}/talks` }).click();
   await row.getByRole('button', { name: 'Withdraw' }).click();
   await expect(row).toContainText('Withdrawn');
-  await row.getByRole('button', { name: `Offer ${own}/talks again` }).click();
+  await row.getByRole('button', { name: `Offer again ${own}/talks` }).click();
   await expect(row).toContainText('Offered');
   await expectAccessibleInEachLook(page);
   expect(await page.content()).not.toContain(key);

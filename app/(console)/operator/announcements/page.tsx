@@ -58,7 +58,7 @@ export default async function AnnouncementsPage() {
                 <SureButton
                   key="end"
                   label="End"
-                  spoken={`End: ${text.slice(0, 60)}`}
+                  affects={`the announcement ${text.slice(0, 60)}`}
                   question={null}
                   input={{ id }}
                   done="Announcement ended"
