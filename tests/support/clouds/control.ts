@@ -16,6 +16,8 @@ export interface CloudState {
   ending: 'well' | 'cut' | 'exception' | 'damaged';
   /** Bedrock and Vertex refuse calls with this status; 0: they do not. */
   refuseWith: number;
+  /** Permissions and publishers that no identity has when it asks for lists of models. */
+  denied: readonly string[];
 }
 
 export const calm: CloudState = {
@@ -27,6 +29,7 @@ export const calm: CloudState = {
   pieceBytes: 0,
   ending: 'well',
   refuseWith: 0,
+  denied: [],
 };
 
 /** A request that it was sent. */
