@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { discoverModels } from '#lib/control/operations/provider/discover';
 import { ask } from '#lib/control/operations/run';
 import { type Access, createAccess } from '#lib/gateway/clouds/access';
@@ -38,12 +38,14 @@ async function open(): Promise<void> {
 
 beforeAll(async () => {
   stage = await openStage();
+  vi.stubEnv('AWS_ENDPOINT_URL_STS', `${stage.clouds.url}/sts`);
 });
 beforeEach(async () => {
   await stage.clouds.set();
   await open();
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   access.stop();
   await Promise.all([pools.close(), stage.close()]);
 });

@@ -8,6 +8,8 @@ export interface CloudState {
   revoked: boolean;
   /** The workloads of the cluster may no longer use their role: their tokens are refused, in words that repeat them. */
   unfederated: boolean;
+  /** Issuers answer with the secret that they were sent. */
+  echo: boolean;
   /** Issuers answer only when this is false. */
   issuersHang: boolean;
   /** How Bedrock writes its streams: bytes of each piece; 0: all at once. */
@@ -25,6 +27,7 @@ export const calm: CloudState = {
   tokenSeconds: 3_600,
   revoked: false,
   unfederated: false,
+  echo: false,
   issuersHang: false,
   pieceBytes: 0,
   ending: 'well',

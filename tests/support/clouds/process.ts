@@ -22,6 +22,7 @@ import {
   workloadFault,
 } from '#tests/support/clouds/books';
 import { type CloudState, cloudKeys } from '#tests/support/clouds/control';
+import { echoed } from '#tests/support/clouds/echo';
 import { azureModels, bedrockLists, vertexLists } from '#tests/support/clouds/lists';
 import {
   awsContainer,
@@ -260,6 +261,7 @@ const fronts: readonly (readonly [what: string, begins: RegExp, answer: (asked: 
   ['entra token', new RegExp(`^/${cloudKeys.entra.tenant}/`), entra],
   ['azure', /^\/openai\/v1\/azure/, azure],
   ['sts', /^\/sts/, sts],
+  ['aws sso token', /^\/federation\/credentials/, () => given(404, {})],
   ['vertex lists', /^\/v1beta1\/publishers\//, vertexLists],
   ['bedrock', /^\/(model|bedrock)\//, bedrock],
   ['bedrock lists', /^\/(foundation-models|inference-profiles)/, bedrock],
@@ -276,7 +278,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const asked = { request, path, body: Buffer.concat(chunks), origin: `http://${request.headers.host}` };
   const [what = '', , front] = fronts.find(([, begins]) => begins.test(path)) ?? [];
   if (state.issuersHang && /token|sts/.test(what)) return;
-  const { status, headers = {}, body } = front?.(asked) ?? given(404, { message: 'nothing is here' });
+  const {
+    status,
+    headers = {},
+    body,
+  } = (state.echo ? echoed(what, asked) : null) ??
+  front?.(asked) ??
+  given(404, { message: 'nothing is here' });
   const headersSent = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );
