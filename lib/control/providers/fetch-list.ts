@@ -116,7 +116,7 @@ async function readSource(source: ListSource, opened: OpenAccess, reading: Readi
       url.search = new URLSearchParams(query).toString();
       const answer = await askAgain(() => askOnce(url, { source, opened, reading, signal }), opened, reading);
       if (answer === null)
-        return { text: `the list is larger than ${mostBytes / 1024 / 1024} MiB`, final: true };
+        return { text: `the list is larger than ${mostBytes / 1024 / 1024} MiB`, final: false };
       const text = whyNoList(source, reading.provider.auth?.kind, opened, answer);
       if (text !== null) return { text, final: answer.status === 401 };
       const read = source.read(answer.parsed, [...entries.values()]);
@@ -131,7 +131,7 @@ async function readSource(source: ListSource, opened: OpenAccess, reading: Readi
     return null;
   } catch (error) {
     const waitedMs = reading.signal.aborted || one === reading.signal ? limitMs : oneOfManyMs;
-    return { text: whyUnreachable(error, source.url, waitedMs), final: reading.signal.aborted };
+    return { text: whyUnreachable(error, source.url, waitedMs), final: false };
   }
 }
 

@@ -323,6 +323,14 @@ describe('a stranger’s server', () => {
       expect(partly.note).not.toContain(key);
     }
 
+    // One list never answers.
+    answer = ({ url = '' }, response) => {
+      if (url.startsWith('/v1/foundation-models')) response.end('{"modelSummaries": [{"modelId": "a.b"}]}');
+    };
+    const waited = await discover('strange-amazon-bedrock');
+    expect(waited).toMatchObject({ failure: null, data: [{ upstreamModel: 'a.b' }] });
+    expect(waited.note).toContain('did not answer within 6 s');
+
     // A key that is not accepted is not tried at every list.
     asked = [];
     answer = (_, response) =>
