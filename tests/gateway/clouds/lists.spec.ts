@@ -8,6 +8,7 @@ import { systemClock } from '#lib/platform/clock';
 import { type CloudStage, openStage } from '#tests/gateway/clouds/stage';
 import { cloudKeys } from '#tests/support/clouds/clouds';
 import { controlHost } from '#tests/support/control/operate';
+import { eventually } from '#tests/support/eventually';
 
 let stage: CloudStage;
 let access: Access;
@@ -50,7 +51,12 @@ afterAll(async () => {
   await Promise.all([pools.close(), stage.close()]);
 });
 
-const seen = (what: string) => stage.clouds.seen.filter((one) => one.what === what);
+/** Requests of a kind, when so many have been told: the stand-in tells them beside its answers. */
+async function seen(what: string, count: number) {
+  const told = () => stage.clouds.seen.filter((one) => one.what === what);
+  await eventually(() => told().length, count);
+  return told();
+}
 const namesOf = ({ data }: Awaited<ReturnType<typeof discover>>) =>
   data.map(({ upstreamModel, kind, families }) => [upstreamModel, kind, ...families]);
 
@@ -74,7 +80,7 @@ describe('lists of models at clouds (contract: control-plane/clouds-lists)', () 
       });
       expect(namesOf(found)).toEqual(bedrockNames);
       expect(found.note).toContain('test a model after you have added it');
-      expect(seen('bedrock lists').map(({ path, status }) => [path, status])).toEqual([
+      expect((await seen('bedrock lists', 3)).map(({ path, status }) => [path, status])).toEqual([
         ['/foundation-models', 200],
         ['/inference-profiles?maxResults=1000', 200],
         ['/inference-profiles?maxResults=1000&nextToken=page%2F2%2B%3D', 200],
@@ -84,7 +90,7 @@ describe('lists of models at clouds (contract: control-plane/clouds-lists)', () 
   it('a clock that is four minutes off is corrected while a signed list is read', async () => {
     await stage.clouds.set({ aheadMs: 240_000 });
     expect(namesOf(await discover('bedrock-keys'))).toEqual(bedrockNames);
-    expect(seen('bedrock lists').map(({ status }) => status)).toEqual([403, 200, 200, 200]);
+    expect((await seen('bedrock lists', 4)).map(({ status }) => status)).toEqual([403, 200, 200, 200]);
   });
 
   it('an identity that may read one list of Bedrock gets it, and the name of the missing permission', async () => {
@@ -118,13 +124,13 @@ describe('lists of models at clouds (contract: control-plane/clouds-lists)', () 
       ['meta/llama-4-maverick-17b-128e-instruct-maas', 'text', 'chat'],
       ['xai/grok-4.20-reasoning', 'text', 'chat'],
     ]);
-    const lists = seen('vertex lists');
+    const lists = await seen('vertex lists', 11);
     expect(lists.slice(0, 2).map(({ path }) => path)).toEqual([
       '/v1beta1/publishers/google/models?pageSize=100',
       '/v1beta1/publishers/google/models?pageSize=100&pageToken=3',
     ]);
     expect(new Set(lists.map(({ headers }) => headers['x-goog-user-project']))).toEqual(new Set(['p']));
-    expect(seen('google token').length).toBe(1);
+    expect((await seen('google token', 1)).length).toBe(1);
   });
 
   it('Vertex AI lists Gemini by the name of the OpenAI-compatible API if that is all that a provider has', async () => {
@@ -138,7 +144,7 @@ describe('lists of models at clouds (contract: control-plane/clouds-lists)', () 
   it('an identity that may not use the project that the request names is asked without it', async () => {
     await stage.clouds.set({ denied: ['serviceusage.services.use'] });
     expect((await discover('vertex')).data.length).toBe(7);
-    const [first, ...others] = seen('vertex lists');
+    const [first, ...others] = await seen('vertex lists', 12);
     expect(first?.status).toBe(403);
     expect(others.every(({ status, headers }) => status === 200 && !('x-goog-user-project' in headers))).toBe(
       true,
