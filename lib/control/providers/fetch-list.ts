@@ -216,7 +216,7 @@ interface Answer {
 }
 
 /** What to do if a provider of a cloud has no list of models at its address. */
-export const namesAtClouds: Readonly<Record<CloudKind, string>> = {
+const namesAtClouds: Readonly<Record<CloudKind, string>> = {
   'aws-sigv4':
     'enter the ids of models or inference profiles yourself; "aws bedrock list-foundation-models" and "aws bedrock list-inference-profiles" show them',
   'google-service-account':
