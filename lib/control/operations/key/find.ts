@@ -197,6 +197,10 @@ export const keyOrders = {
   total: { sql: 'k.spent_nano', type: 'bigint' },
   lastUsed: timeOrder('k.last_used_at'),
   created: timeOrder('k.created_at'),
+  expires: {
+    sql: `coalesce((extract(epoch FROM k.expires_at) * 1000)::bigint, ${10 ** 17})`,
+    type: 'bigint',
+  },
 } as const satisfies Record<string, Order>;
 
 /** A page of a workspace's keys in another order. It reads the workspace's keys and, for `spend`, their 30 days of usage. */

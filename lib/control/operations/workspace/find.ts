@@ -42,6 +42,7 @@ export const workspaceOrders = {
   name: { sql: 'lower(w.name)', type: 'text' },
   balance: { sql: 'w.balance_nano', type: 'bigint' },
   available: { sql: `(${availableNano})::bigint`, type: 'bigint' },
+  held: { sql: `(${heldNano})::bigint`, type: 'bigint' },
   rpm: limitOrder('w.rpm'),
   tpm: limitOrder('w.tpm'),
   concurrency: limitOrder('w.concurrency'),
