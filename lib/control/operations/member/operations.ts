@@ -192,8 +192,9 @@ async function sortedMembers(
     ? `LEFT JOIN unnest($${values.push([...page.spent.keys()])}::uuid[],
         $${values.push([...page.spent.values()].map(String))}::bigint[]) AS s (id, nano) ON s.id = m.user_id`
     : '';
+  const people = /^-?name$/.test(page.sort) || own.length > 1 ? 'JOIN "user" u ON u.id = m.user_id' : '';
   const found = await store.query<{ id: string; place: string }>(
-    `SELECT m.user_id::text AS id, ${place} AS place FROM member m JOIN "user" u ON u.id = m.user_id ${join}
+    `SELECT m.user_id::text AS id, ${place} AS place FROM member m ${people} ${join}
      WHERE ${[...own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
     values,
   );
