@@ -62,15 +62,17 @@ test('columns and order of each list are in the URL, and a second list of a page
   await operate(db, addCredit, { workspace, amount: '1', reason: 'for the list' });
   for (const name of ['one', 'two'])
     await operate(db, createInvitation, { workspace, email: `${name}@${workspace}.example`, role: 'viewer' });
-  const heads = (table: string) => page.getByRole('table', { name: table }).getByRole('columnheader');
+  const listOf = (table: string) =>
+    page.getByRole('region', { name: `${table}, table`, exact: true }).getByRole('table');
+  const heads = (table: string) => listOf(table).getByRole('columnheader');
   for (const [path, table, shown] of [
-    [`/${workspace}/billing/ledger?columns=amount.ref&sort=-amount`, 'Ledger', ['When', 'Amount', 'Reference']],
-    [`/${workspace}/audit?columns=action.actor&sort=at`, 'Audit log', ['Time', 'Action', 'Actor']],
     [
-      `/${workspace}/management-keys?columns=id&sort=name`,
-      'Management keys',
-      ['Name', 'Key id', 'Actions'],
+      `/${workspace}/billing/ledger?columns=amount.ref&sort=-amount`,
+      'Ledger',
+      ['When', 'Amount', 'Reference'],
     ],
+    [`/${workspace}/audit?columns=action.actor&sort=at`, 'Audit log', ['Time', 'Action', 'Actor']],
+    [`/${workspace}/management-keys?columns=id&sort=name`, 'Management keys', ['Name', 'Key id', 'Actions']],
     [
       `/${workspace}/members?columns=role&invitedColumns=sent&invited=-email`,
       'Open invitations',
@@ -86,10 +88,10 @@ test('columns and order of each list are in the URL, and a second list of a page
   }
   await page.goto(`/${workspace}/members?columns=role&invitedColumns=sent&invited=-email`);
   await expect(heads('Members')).toHaveText(['Member', 'Role', 'Actions']);
-  const invited = page.getByRole('table', { name: 'Open invitations' });
+  const invited = listOf('Open invitations');
   await expect(invited.getByRole('row')).toHaveText([/Address/, /^two@/, /^one@/]);
 
-  const section = page.getByRole('region', { name: 'Open invitations' });
+  const section = page.getByRole('region', { name: 'Open invitations', exact: true });
   await section.getByRole('button', { name: 'Columns' }).click();
   await page.getByRole('menuitemcheckbox', { name: 'Expires' }).click();
   await page.keyboard.press('Escape');
