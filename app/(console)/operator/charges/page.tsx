@@ -106,29 +106,30 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
   const texts = { flag, sort, columns: [query.columns].flat()[0] };
   return (
     <>
-      <PageHead
-        help="operator-charges"
-        title="Flagged charges"
-        action={<ListColumnsButton table="charges" remembered={chosen} remember={chooseColumnsAction} />}
-      >
+      <PageHead help="operator-charges" title="Flagged charges">
         Usage reported by providers that does not match the catalogue. A usage anomaly is charged up to the
         model’s limits, an unpriced tier at the base price. Either the catalogue or the provider is wrong.
       </PageHead>
-      <nav aria-label="Flags" className="flex flex-wrap gap-1">
-        {views.map((view) => (
-          <Link
-            key={view.label}
-            href={listUrl(here, { ...texts, flag: view.flag })}
-            aria-current={view.flag === flag ? 'page' : undefined}
-            className={classNames(
-              'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
-              view.flag === flag && 'bg-hover font-medium text-ink',
-            )}
-          >
-            {view.label}
-          </Link>
-        ))}
-      </nav>
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <nav aria-label="Flags" className="flex flex-wrap gap-1">
+          {views.map((view) => (
+            <Link
+              key={view.label}
+              href={listUrl(here, { ...texts, flag: view.flag })}
+              aria-current={view.flag === flag ? 'page' : undefined}
+              className={classNames(
+                'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
+                view.flag === flag && 'bg-hover font-medium text-ink',
+              )}
+            >
+              {view.label}
+            </Link>
+          ))}
+        </nav>
+        {data.length > 0 ? (
+          <ListColumnsButton table="charges" remembered={chosen} remember={chooseColumnsAction} />
+        ) : null}
+      </div>
       <Section title="Charges">
         {data.length === 0 ? (
           <p className="px-4 py-4 text-muted">

@@ -86,25 +86,24 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
   const texts = { search, sort, columns };
   return (
     <>
-      <PageHead
-        help="operator-workspaces"
-        title="Workspaces"
-        action={<ListColumnsButton table="workspaces" remembered={chosen} remember={chooseColumnsAction} />}
-      >
+      <PageHead help="operator-workspaces" title="Workspaces">
         All workspaces on this gateway, with their funds and limits.
       </PageHead>
-      <search>
-        <form action={here} className="flex max-w-md gap-2">
-          <Input
-            name="search"
-            type="search"
-            aria-label="Search workspaces"
-            placeholder="Name, slug or id"
-            defaultValue={search}
-          />
-          <Button type="submit">Search</Button>
-        </form>
-      </search>
+      <div className="flex gap-2">
+        <search className="min-w-0 flex-1">
+          <form action={here} className="flex max-w-md gap-2">
+            <Input
+              name="search"
+              type="search"
+              aria-label="Search workspaces"
+              placeholder="Name, slug or id"
+              defaultValue={search}
+            />
+            <Button type="submit">Search</Button>
+          </form>
+        </search>
+        <ListColumnsButton table="workspaces" remembered={chosen} remember={chooseColumnsAction} />
+      </div>
       <Section title="Workspaces">
         {data.length === 0 ? (
           <p className="px-4 py-4 text-muted">
