@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ContentCopy, type CopyRoom } from '#lib/gateway/content/copy';
 import { Masking } from '#lib/gateway/content/masks/masking';
-import type { Masks } from '#lib/gateway/content/pure/masks/mask';
 import { type ContentPlace, type KeptFacts, NotKept, type SealedContent } from '#lib/gateway/content/places';
+import type { Masks } from '#lib/gateway/content/pure/masks/mask';
 import { contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
 import type { SealingKey } from '#lib/platform/sealing';
 

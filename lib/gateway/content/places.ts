@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { objectName, type ObjectWriter } from '#lib/gateway/content/objects/object-store';
+import { type ObjectWriter, objectName } from '#lib/gateway/content/objects/object-store';
 import type { ContentOwner } from '#lib/gateway/content/stored';
 import { type Query, queryWithin } from '#lib/platform/data/query-within';
 
@@ -75,7 +75,8 @@ const link = `
   )
   UPDATE content_object o SET call_id = m.call_id FROM mine m JOIN kept USING (call_id) WHERE o.name = m.name`;
 
-const count = 'SELECT count(*)::int AS kept FROM content_object WHERE name = ANY ($1::text[]) AND call_id IS NOT NULL';
+const count =
+  'SELECT count(*)::int AS kept FROM content_object WHERE name = ANY ($1::text[]) AND call_id IS NOT NULL';
 
 /**
  * Keeps content in an object store: first a row that names the object, then the object, then the row of the content. At
@@ -102,7 +103,9 @@ export function inObjects(
           await store.put(names[at] ?? '', batch[at]?.sealed ?? Buffer.alloc(0));
           left.delete(at);
         };
-        const failed = (await Promise.allSettled([...left].map(put))).find((one) => one.status === 'rejected');
+        const failed = (await Promise.allSettled([...left].map(put))).find(
+          (one) => one.status === 'rejected',
+        );
         if (failed) throw failed.reason;
         await asked(query, link, [...columnsOf(batch), names]);
         // Not the rows of this statement: the answer to an earlier one may have been lost.

@@ -62,7 +62,10 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   // As the real ones do, it quotes what was sent: no message of the gateway may repeat it.
   const words = `<Message>${request.headers.authorization}</Message>`;
   const xml = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code>${words}</Error>`;
-  response.writeHead(status, { 'content-type': code ? 'application/xml' : 'binary/octet-stream', ...headers });
+  response.writeHead(status, {
+    'content-type': code ? 'application/xml' : 'binary/octet-stream',
+    ...headers,
+  });
   response.end(code ? xml : body);
 }
 

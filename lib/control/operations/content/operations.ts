@@ -72,7 +72,9 @@ export const deleteContent = change({
     deleted: z.literal(true),
     gone: z.iso
       .datetime()
-      .describe('By when it is deleted from the database and the content store; it can no longer be read from now on.'),
+      .describe(
+        'By when it is deleted from the database and the content store; it can no longer be read from now on.',
+      ),
   }),
   http: [{ method: 'DELETE', path: `${workspace}/content` }],
   line: {},

@@ -33,7 +33,9 @@ const found = z.object({
     }),
   ),
   read: z.int().describe('Calls whose content this page has read.'),
-  unreadable: z.int().describe('Calls among them whose content is sealed with another key, or missing in the content store.'),
+  unreadable: z
+    .int()
+    .describe('Calls among them whose content is sealed with another key, or missing in the content store.'),
   next: z
     .string()
     .nullable()

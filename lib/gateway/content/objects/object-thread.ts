@@ -1,5 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { type ObjectWriter, StoreProblem, type StoreSettings } from '#lib/gateway/content/objects/object-store';
+import {
+  type ObjectWriter,
+  StoreProblem,
+  type StoreSettings,
+} from '#lib/gateway/content/objects/object-store';
 import type { ObjectAnswer, ObjectTask, ObjectWork } from '#lib/gateway/content/objects/thread';
 
 const program = new URL('./thread.ts', import.meta.url);

@@ -16,7 +16,8 @@ const remedies: Readonly<Record<string, string>> = {
   ExpiredToken: 'the credentials have expired: renew them',
   RequestTimeTooSkewed: "this machine's clock is wrong: correct it",
   AuthorizationHeaderMalformed: 'the region is wrong: correct CONTENT_STORE_REGION',
-  PermanentRedirect: 'the bucket is in another region: correct CONTENT_STORE_REGION or CONTENT_STORE_ENDPOINT',
+  PermanentRedirect:
+    'the bucket is in another region: correct CONTENT_STORE_REGION or CONTENT_STORE_ENDPOINT',
   CredentialsProviderError:
     'no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role',
 };

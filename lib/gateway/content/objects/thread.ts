@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { ObjectStore, type StoreSettings } from '#lib/gateway/content/objects/object-store';
 import { messageOf } from '#lib/core/errors';
+import { ObjectStore, type StoreSettings } from '#lib/gateway/content/objects/object-store';
 
 export type ObjectWork =
   | { readonly kind: 'put'; readonly name: string; readonly bytes: Uint8Array }
