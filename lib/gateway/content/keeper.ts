@@ -15,6 +15,8 @@ const BATCH_BYTES = 8 * 1_048_576;
 const STOP_MS = 2_000;
 /** Between two tries while the place does not take it, ms. */
 const AGAIN_MS = 1_000;
+/** Between two reports of that, ms. */
+const TELL_MS = 60_000;
 
 /** What is known of a call whose content is kept. */
 export interface ContentFacts extends KeptFacts {
@@ -45,6 +47,8 @@ export class ContentKeeper implements CopyRoom {
   readonly #unmasked = new Set<Promise<void>>();
   /** Batches that are written, one after another in each lane. */
   readonly #writing = new Set<Promise<void>>();
+  #lanes = 0;
+  #toldMono = Number.NEGATIVE_INFINITY;
   #answers: boolean | null = null;
   #stopped = false;
   #kept = 0;
@@ -119,9 +123,10 @@ export class ContentKeeper implements CopyRoom {
 
   #write(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    if (this.#writing.size >= this.#place.lanes) return;
+    if (this.#lanes >= this.#place.lanes) return;
     // Another lane is of use only if there is a whole batch.
-    if (this.#writing.size > 0 && this.#waiting.length < BATCH) return;
+    if (this.#lanes > 0 && this.#waiting.length < BATCH) return;
+    this.#lanes += 1;
     const lane = this.#writeAll().finally(() => this.#writing.delete(lane));
     this.#writing.add(lane);
   }
@@ -153,6 +158,8 @@ export class ContentKeeper implements CopyRoom {
       this.#lost += batch.length - kept;
       for (const { copy } of batch) copy.free();
     }
+    // In the same turn as the last look: what comes next begins a lane of its own.
+    this.#lanes -= 1;
   }
 
   /**
@@ -168,13 +175,20 @@ export class ContentKeeper implements CopyRoom {
         return kept;
       } catch (error) {
         if (error instanceof NotKept) throw error;
-        // Once for an outage, however many batches wait for its end.
-        if (this.#answers !== false) this.#report(error);
         this.#answers = false;
+        this.#tell(error);
         await pause(AGAIN_MS, undefined, { ref: false });
       }
     }
     return 0;
+  }
+
+  /** Once a minute, however many batches fail. */
+  #tell(error: unknown): void {
+    const nowMono = performance.now();
+    if (nowMono < this.#toldMono + TELL_MS) return;
+    this.#toldMono = nowMono;
+    this.#report(error);
   }
 
   #nextBatch(): Waiting[] {

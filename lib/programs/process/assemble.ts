@@ -169,7 +169,9 @@ export async function assemble(
   const sweep = repeat(
     SWEEP_MS,
     () => deleteObjects(db.pool, objects, () => !sweeping),
-    (error) => report(error, null),
+    (error) => {
+      if (sweeping) report(error, null);
+    },
   );
   const keptAnswers = env.content
     ? new KeptAnswers({

@@ -97,7 +97,7 @@ export const deleteContent = change({
     });
     if (call !== undefined) {
       const found = await getCall(context, call);
-      const inStore = ((await findKept(context, found.id))?.object ?? null) !== null;
+      const inStore = (await store.prisma.contentObject.count({ where: { callId: found.id } })) > 0;
       await store.prisma.callContent.deleteMany({ where: { callId: found.id, workspaceId } });
       await store.prisma.keptAnswer.deleteMany({ where: { callId: found.id, workspaceId } });
       return done(found.id, inStore ? 2 : 0);

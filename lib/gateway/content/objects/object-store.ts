@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import pTimeout from 'p-timeout';
 import { problemOf } from '#lib/gateway/content/objects/problem';
 
 /** Where objects are (contract: operations/settings, `CONTENT_STORE…`). */
@@ -116,16 +117,16 @@ export class ObjectStore implements ObjectReader, ObjectWriter {
 
   async #within<R>(work: (client: S3Client, abort: AbortSignal) => Promise<R>): Promise<R> {
     this.#client ??= this.#open();
-    const abort = AbortSignal.timeout(OBJECT_MS);
-    // Not everything that the SDK waits for ends with its signal: credentials, or the body of an answer.
-    const tooLate = new Promise<never>((_, reject) => {
-      abort.addEventListener('abort', () => reject(abort.reason));
-    });
+    const client = this.#client;
+    const abort = new AbortController();
+    const done = client.then((opened) => work(opened, abort.signal));
     try {
-      const client = await this.#client;
-      return await Promise.race([work(client, abort), tooLate]);
+      return await pTimeout(done, { milliseconds: OBJECT_MS });
     } catch (error) {
       throw new StoreProblem(problemOf(error, this.#settings, OBJECT_MS));
+    } finally {
+      // Not everything that the SDK waits for ends with its signal: the wait for credentials does not.
+      abort.abort();
     }
   }
 
