@@ -1,17 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import pTimeout from 'p-timeout';
 import { problemOf } from '#lib/gateway/content/objects/problem';
-
-/** Where objects are (contract: operations/settings, `CONTENT_STORE…`). */
-export interface StoreSettings {
-  /** Where new objects go; null: new content goes to the database. */
-  readonly target: { readonly bucket: string; readonly prefix: string } | null;
-  /** null: AWS. */
-  readonly endpoint: string | null;
-  /** null: as the SDK finds it. */
-  readonly region: string | null;
-  readonly pathStyle: boolean;
-}
+import type { StoreSettings } from '#lib/gateway/content/objects/settings';
 
 /** Reads objects. */
 export interface ObjectReader {

@@ -1,9 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import {
-  type ObjectWriter,
-  StoreProblem,
-  type StoreSettings,
-} from '#lib/gateway/content/objects/object-store';
+import { type ObjectWriter, StoreProblem } from '#lib/gateway/content/objects/object-store';
+import type { StoreSettings } from '#lib/gateway/content/objects/settings';
 import type { ObjectAnswer, ObjectTask, ObjectWork } from '#lib/gateway/content/objects/thread';
 
 const program = new URL('./thread.ts', import.meta.url);

@@ -1,4 +1,4 @@
-import type { StoreSettings } from '#lib/gateway/content/objects/object-store';
+import type { StoreSettings } from '#lib/gateway/content/objects/settings';
 
 /** Something that the SDK threw, as far as it matters here. */
 interface Thrown {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '#lib/core/errors';
-import { ObjectStore, type StoreSettings } from '#lib/gateway/content/objects/object-store';
+import { ObjectStore } from '#lib/gateway/content/objects/object-store';
+import type { StoreSettings } from '#lib/gateway/content/objects/settings';
 
 export type ObjectWork =
   | { readonly kind: 'put'; readonly name: string; readonly bytes: Uint8Array }
