@@ -17,7 +17,7 @@ const mostRead = 25_000;
 const longestPageMs = 10_000;
 const mostFound = 50;
 /** Calls whose content is in memory at the same time, and how many ids are looked up at once. */
-const together = 16;
+const together = 25;
 const idsTogether = 500;
 
 const found = z.object({

@@ -26,7 +26,7 @@ export class StoreProblem extends Error {
 }
 
 /** How long the store may take for one object, ms. */
-export const OBJECT_MS = 5_000;
+const OBJECT_MS = 5_000;
 /** Far more than sealed content can be: an answer that is longer is not ours. */
 const MOST_BYTES = 8 * 1_048_576;
 /** Connections to the store. */
