@@ -1,4 +1,4 @@
-/** Where objects are (contract: operations/settings, `CONTENT_STORE…`). */
+/** Where objects are (contract: operations/settings). */
 export interface StoreSettings {
   /** Where new objects go; null: new content goes to the database. */
   readonly target: { readonly bucket: string; readonly prefix: string } | null;
