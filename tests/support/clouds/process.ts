@@ -21,6 +21,8 @@ import {
   workloadFault,
 } from '#tests/support/clouds/books';
 import { type CloudState, cloudKeys } from '#tests/support/clouds/control';
+import { echoed } from '#tests/support/clouds/echo';
+import { azureModels, bedrockLists, vertexLists } from '#tests/support/clouds/lists';
 import {
   awsContainer,
   awsInstance,
@@ -135,6 +137,11 @@ function azure({ request, path }: Asked): Given {
   if (!keyed && !bearerFor(request, 'azure')) {
     return given(401, { error: { code: '401', message: 'Access denied due to invalid credentials.' } });
   }
+  if (path.endsWith('/models')) {
+    const denied = state.denied.includes('models/read') && !keyed;
+    const message = 'The principal lacks the required data action models/read';
+    return denied ? given(403, { error: { code: 'PermissionDenied', message } }) : given(200, azureModels);
+  }
   return path.endsWith('/chat/completions')
     ? given(200, completion)
     : given(404, { error: { message: 'no' } });
@@ -184,6 +191,7 @@ function bedrock(asked: Asked): Given {
   if (fault !== null) return given(403, { message: fault });
   if (state.refuseWith > 0) return given(state.refuseWith, { message: 'Too many requests, please wait.' });
   if (path.endsWith('/chat/completions')) return given(200, completion);
+  if (/^\/(foundation-models|inference-profiles)/.test(path)) return bedrockLists(asked);
   if (request.method === 'GET') return given(404, { message: 'no such operation' });
   const sent = JSON.parse(body.toString());
   if (path.endsWith('/count-tokens')) {
@@ -220,7 +228,10 @@ const fronts: readonly (readonly [what: string, begins: RegExp, answer: (asked: 
   ['entra token', new RegExp(`^/${cloudKeys.entra.tenant}/`), entra],
   ['azure', /^\/openai\/v1\/azure/, azure],
   ['sts', /^\/sts/, sts],
+  ['aws sso token', /^\/federation\/credentials/, () => given(404, {})],
+  ['vertex lists', /^\/v1beta1\/publishers\//, vertexLists],
   ['bedrock', /^\/(model|bedrock)\//, bedrock],
+  ['bedrock lists', /^\/(foundation-models|inference-profiles)/, bedrock],
 ];
 
 const server = createServer((request, response) => {
@@ -234,7 +245,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const asked = { request, path, body: Buffer.concat(chunks), origin: `http://${request.headers.host}` };
   const [what = '', , front] = fronts.find(([, begins]) => begins.test(path)) ?? [];
   if (state.issuersHang && /token|sts/.test(what)) return;
-  const { status, headers = {}, body } = front?.(asked) ?? given(404, { message: 'nothing is here' });
+  const {
+    status,
+    headers = {},
+    body,
+  } = (state.echo ? echoed(what, asked) : null) ??
+  front?.(asked) ??
+  given(404, { message: 'nothing is here' });
   const headersSent = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );
