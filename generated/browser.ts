@@ -73,6 +73,11 @@ export type Member = Prisma.MemberModel
  */
 export type SavedView = Prisma.SavedViewModel
 /**
+ * Model ViewSubscription
+ * A member who gets a saved view by mail every week.
+ */
+export type ViewSubscription = Prisma.ViewSubscriptionModel
+/**
  * Model Alert
  * Something that people should know of, from when it was found until it has passed.
  */

@@ -1,6 +1,6 @@
-import { goodScore } from '#lib/control/operations/call/feedback';
 import type { Fields } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
+import { goodScore } from '#lib/core/facts/feedback';
 import { exactMoney, showCount } from '#lib/core/show-money';
 import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
 

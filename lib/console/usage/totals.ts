@@ -1,4 +1,4 @@
-import { type Delta, deltaOf } from '#lib/console/show/delta';
+import { type Delta, deltaOf } from '#lib/core/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { type MetricName, metrics } from '#lib/console/usage/metrics';
 import type { UsageSeries } from '#lib/control/operations/usage/series';
