@@ -18,7 +18,8 @@ const limits = { lockMs: 3_000, statementMs: 10_000 };
 
 /** What a subscriber must still be (contract: control-plane/view-mail). */
 const subscribed = `view_subscription s JOIN saved_view v ON v.id = s.view_id
-  JOIN workspace w ON w.id = v.workspace_id AND w.deleted_at IS NULL AND NOT w.demo
+  JOIN workspace w ON w.id = v.workspace_id AND w.deleted_at IS NULL AND w.suspended_at IS NULL
+    AND NOT w.demo
   JOIN member m ON m.workspace_id = v.workspace_id AND m.user_id = s.user_id
   JOIN "user" u ON u.id = s.user_id`;
 const readable = '(v.shared OR v.owner_id = s.user_id)';
