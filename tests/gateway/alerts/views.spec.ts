@@ -47,6 +47,7 @@ async function place(timeZone = 'UTC') {
     const actor = { kind: 'user', userId, operator: false, address: null } as const;
     const asked = (input: object) => ({ actor, workspace: slug, input });
     return {
+      userId,
       email,
       save: (input: object) =>
         ask(host, createView, asked({ page: 'logs', name: randomUUID(), shared: true, ...input })),
@@ -187,6 +188,14 @@ describe('a weekly mail about a saved view (contract: control-plane/view-mail)',
     await mailAll(monday);
     expect(await letterOf(bob.email)).not.toBeNull();
     await bob.unsubscribe(first.id);
+    const trail = await db.prisma.audit.findMany({
+      where: { subject: first.id, actor: bob.userId },
+      orderBy: { id: 'asc' },
+    });
+    expect(trail).toMatchObject([
+      { action: 'view.subscribe', before: { weekly: false }, after: { weekly: true } },
+      { action: 'view.unsubscribe', before: { weekly: true }, after: { weekly: false } },
+    ]);
     await ask(host, removeMember, { actor: operator, workspace: slug, input: { member: cem.email } });
     expect(await letterOf(bob.email)).toBeNull();
     expect(await letterOf(cem.email)).toBeNull();
