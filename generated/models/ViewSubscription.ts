@@ -27,14 +27,14 @@ export type AggregateViewSubscription = {
 export type ViewSubscriptionMinAggregateOutputType = {
   viewId: string | null
   userId: string | null
-  week: Date | null
+  week: string | null
   createdAt: Date | null
 }
 
 export type ViewSubscriptionMaxAggregateOutputType = {
   viewId: string | null
   userId: string | null
-  week: Date | null
+  week: string | null
   createdAt: Date | null
 }
 
@@ -144,7 +144,7 @@ export type ViewSubscriptionGroupByArgs<ExtArgs extends runtime.Types.Extensions
 export type ViewSubscriptionGroupByOutputType = {
   viewId: string
   userId: string
-  week: Date
+  week: string
   createdAt: Date
   _count: ViewSubscriptionCountAggregateOutputType | null
   _min: ViewSubscriptionMinAggregateOutputType | null
@@ -172,7 +172,7 @@ export type ViewSubscriptionWhereInput = {
   NOT?: Prisma.ViewSubscriptionWhereInput | Prisma.ViewSubscriptionWhereInput[] | runtime.Types.Skip
   viewId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
   userId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFilter<"ViewSubscription"> | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
   view?: Prisma.XOR<Prisma.SavedViewScalarRelationFilter, Prisma.SavedViewWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
@@ -194,7 +194,7 @@ export type ViewSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ViewSubscriptionWhereInput | Prisma.ViewSubscriptionWhereInput[] | runtime.Types.Skip
   viewId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
   userId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFilter<"ViewSubscription"> | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
   view?: Prisma.XOR<Prisma.SavedViewScalarRelationFilter, Prisma.SavedViewWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
@@ -216,12 +216,12 @@ export type ViewSubscriptionScalarWhereWithAggregatesInput = {
   NOT?: Prisma.ViewSubscriptionScalarWhereWithAggregatesInput | Prisma.ViewSubscriptionScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   viewId?: Prisma.UuidWithAggregatesFilter<"ViewSubscription"> | string | runtime.Types.Skip
   userId?: Prisma.UuidWithAggregatesFilter<"ViewSubscription"> | string | runtime.Types.Skip
-  week?: Prisma.DateTimeWithAggregatesFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
+  week?: Prisma.StringWithAggregatesFilter<"ViewSubscription"> | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionCreateInput = {
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
   view: Prisma.SavedViewCreateNestedOneWithoutSubscriptionsInput
   user: Prisma.UserCreateNestedOneWithoutViewSubscriptionsInput
@@ -230,12 +230,12 @@ export type ViewSubscriptionCreateInput = {
 export type ViewSubscriptionUncheckedCreateInput = {
   viewId: string
   userId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUpdateInput = {
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   view?: Prisma.SavedViewUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutViewSubscriptionsNestedInput | runtime.Types.Skip
@@ -244,26 +244,26 @@ export type ViewSubscriptionUpdateInput = {
 export type ViewSubscriptionUncheckedUpdateInput = {
   viewId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionCreateManyInput = {
   viewId: string
   userId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUpdateManyMutationInput = {
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUncheckedUpdateManyInput = {
   viewId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -388,14 +388,14 @@ export type ViewSubscriptionUncheckedUpdateManyWithoutViewNestedInput = {
 }
 
 export type ViewSubscriptionCreateWithoutUserInput = {
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
   view: Prisma.SavedViewCreateNestedOneWithoutSubscriptionsInput
 }
 
 export type ViewSubscriptionUncheckedCreateWithoutUserInput = {
   viewId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -431,19 +431,19 @@ export type ViewSubscriptionScalarWhereInput = {
   NOT?: Prisma.ViewSubscriptionScalarWhereInput | Prisma.ViewSubscriptionScalarWhereInput[] | runtime.Types.Skip
   viewId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
   userId?: Prisma.UuidFilter<"ViewSubscription"> | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFilter<"ViewSubscription"> | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ViewSubscription"> | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionCreateWithoutViewInput = {
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutViewSubscriptionsInput
 }
 
 export type ViewSubscriptionUncheckedCreateWithoutViewInput = {
   userId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -475,49 +475,49 @@ export type ViewSubscriptionUpdateManyWithWhereWithoutViewInput = {
 
 export type ViewSubscriptionCreateManyUserInput = {
   viewId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUpdateWithoutUserInput = {
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   view?: Prisma.SavedViewUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUncheckedUpdateWithoutUserInput = {
   viewId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUncheckedUpdateManyWithoutUserInput = {
   viewId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionCreateManyViewInput = {
   userId: string
-  week: Date | string
+  week: string
   createdAt?: Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUpdateWithoutViewInput = {
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutViewSubscriptionsNestedInput | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUncheckedUpdateWithoutViewInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ViewSubscriptionUncheckedUpdateManyWithoutViewInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  week?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  week?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -581,9 +581,9 @@ export type $ViewSubscriptionPayload<ExtArgs extends runtime.Types.Extensions.In
     viewId: string
     userId: string
     /**
-     * The Monday, in the workspace's time zone, up to which the latest mail reports.
+     * The Monday, in the workspace's time zone, up to which the latest mail reports: "2026-11-30".
      */
-    week: Date
+    week: string
     createdAt: Date
   }, ExtArgs["result"]["viewSubscription"]>
   composites: {}
@@ -1012,7 +1012,7 @@ export interface Prisma__ViewSubscriptionClient<T, Null = never, ExtArgs extends
 export interface ViewSubscriptionFieldRefs {
   readonly viewId: Prisma.FieldRef<"ViewSubscription", 'String'>
   readonly userId: Prisma.FieldRef<"ViewSubscription", 'String'>
-  readonly week: Prisma.FieldRef<"ViewSubscription", 'DateTime'>
+  readonly week: Prisma.FieldRef<"ViewSubscription", 'String'>
   readonly createdAt: Prisma.FieldRef<"ViewSubscription", 'DateTime'>
 }
     

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Mail } from '#lib/control/mail/drain';
 import { type Letter, writeLetter } from '#lib/control/mail/letter';
+import { mayReadView } from '#lib/control/operations/view/week';
 import { dayName, knownZone } from '#lib/core/charts/zone';
 import { deltaOf } from '#lib/core/delta';
 import { showCount, showMoney } from '#lib/core/show-money';
@@ -35,8 +36,8 @@ const subscription = `
   SELECT v.name, v.page, v.query, w.slug, w.name AS workspace, w.time_zone AS zone
   FROM view_subscription s JOIN saved_view v ON v.id = s.view_id
   JOIN workspace w ON w.id = v.workspace_id AND w.deleted_at IS NULL
-  JOIN member m ON m.workspace_id = w.id AND m.user_id = s.user_id
-  WHERE s.view_id = $1::uuid AND s.user_id = $2::uuid AND (v.shared OR v.owner_id = s.user_id)`;
+  JOIN "user" u ON u.id = s.user_id
+  WHERE s.view_id = $1::uuid AND s.user_id = $2::uuid AND ${mayReadView}`;
 
 interface Subscribed {
   readonly name: string;

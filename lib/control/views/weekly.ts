@@ -2,7 +2,7 @@ import { byAnyId, type CallFigures, readCallFigures } from '#lib/control/operati
 import { storeOf } from '#lib/control/operations/store';
 import { searchOfView } from '#lib/control/operations/view/filters';
 import { viewPages } from '#lib/control/operations/view/settings';
-import { reportedMonday } from '#lib/control/operations/view/week';
+import { mayReadView, reportedMonday } from '#lib/control/operations/view/week';
 import { queueMail } from '#lib/control/outbox/queue-mail';
 import { readBounded, scopeOfWorkspace } from '#lib/control/views/read';
 import { knownZone, startOfDate } from '#lib/core/charts/zone';
@@ -20,20 +20,18 @@ const limits = { lockMs: 3_000, statementMs: 10_000 };
 const subscribed = `view_subscription s JOIN saved_view v ON v.id = s.view_id
   JOIN workspace w ON w.id = v.workspace_id AND w.deleted_at IS NULL AND w.suspended_at IS NULL
     AND NOT w.demo
-  JOIN member m ON m.workspace_id = v.workspace_id AND m.user_id = s.user_id
   JOIN "user" u ON u.id = s.user_id`;
-const readable = '(v.shared OR v.owner_id = s.user_id)';
 
 const due = `
   SELECT v.id::text AS id, v.workspace_id::text AS workspace, v.page, v.query, w.time_zone AS zone,
-    ${reportedMonday('$1')}::text AS monday
-  FROM ${subscribed} WHERE ${readable} AND s.week < ${reportedMonday('$1')} AND NOT v.id = ANY ($2::uuid[])
+    ${reportedMonday('$1')} AS monday
+  FROM ${subscribed} WHERE ${mayReadView} AND s.week < ${reportedMonday('$1')} AND NOT v.id = ANY ($2::uuid[])
   ORDER BY v.id LIMIT 1`;
 
 const claim = `
-  UPDATE view_subscription t SET week = $2::date
-  FROM (SELECT s.view_id, s.user_id, u.email FROM ${subscribed} WHERE s.view_id = $1::uuid AND ${readable}) AS r
-  WHERE t.view_id = r.view_id AND t.user_id = r.user_id AND t.week < $2::date
+  UPDATE view_subscription t SET week = $2
+  FROM (SELECT s.view_id, s.user_id, u.email FROM ${subscribed} WHERE s.view_id = $1::uuid AND ${mayReadView}) AS r
+  WHERE t.view_id = r.view_id AND t.user_id = r.user_id AND t.week < $2
   RETURNING t.user_id::text AS user, r.email`;
 
 interface Due {

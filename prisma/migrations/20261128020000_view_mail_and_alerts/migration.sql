@@ -8,7 +8,7 @@ CREATE INDEX "saved_view_alerts" ON "saved_view" ("alert_next_at") WHERE "alert_
 CREATE TABLE "view_subscription" (
     "view_id" UUID NOT NULL,
     "user_id" UUID NOT NULL,
-    "week" DATE NOT NULL,
+    "week" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "view_subscription_pkey" PRIMARY KEY ("view_id", "user_id"),
     CONSTRAINT "view_subscription_view_id_fkey" FOREIGN KEY ("view_id") REFERENCES "saved_view" ("id") ON DELETE CASCADE ON UPDATE CASCADE,

@@ -206,7 +206,7 @@ describe('a weekly mail about a saved view (contract: control-plane/view-mail)',
     expect(await mailsTo(ann.email)).toHaveLength(3);
   });
 
-  it('is only for members, and never about a private view of another user', async () => {
+  it('is only for users, and never about a private view of another user', async () => {
     const [one, other] = [await place(), await place()];
     const [ann, bob] = [await one.member('developer'), await one.member('owner')];
     const stranger = await other.member('owner');
