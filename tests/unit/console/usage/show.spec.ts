@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bucketLabels } from '#lib/console/show/bucket-labels';
-import { deltaOf } from '#lib/console/show/delta';
+import { deltaOf } from '#lib/core/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { showDaysLeft } from '#lib/console/show/notices';
 import { showRange } from '#lib/console/show/range';
