@@ -25,8 +25,8 @@ import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/operation
 import { listViews } from '#lib/control/operations/view/operations';
 import { mostViews, viewAlertFields } from '#lib/control/operations/view/settings';
 import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/operations/webhook/operations';
-import { chooseColumnsAction } from '../../../columns-action';
 import { showCount } from '#lib/core/show-money';
+import { chooseColumnsAction } from '../../../columns-action';
 import {
   alertOnViewAction,
   createWebhookAction,
