@@ -73,6 +73,11 @@ export type Member = Prisma.MemberModel
  */
 export type SavedView = Prisma.SavedViewModel
 /**
+ * Model ViewSubscription
+ * A member who gets a saved view by mail every week.
+ */
+export type ViewSubscription = Prisma.ViewSubscriptionModel
+/**
  * Model Alert
  * Something that people should know of, from when it was found until it has passed.
  */
@@ -168,6 +173,11 @@ export type Call = Prisma.CallModel
  * What a call was asked and answered, if its workspace has it kept (docs/contract/content.md).
  */
 export type CallContent = Prisma.CallContentModel
+/**
+ * Model ContentObject
+ * An object of sealed content: written before the object, deleted after it (docs/contract/content.md, Store).
+ */
+export type ContentObject = Prisma.ContentObjectModel
 /**
  * Model CallFeedback
  * Whether the answer of a call was any good, as an app or a member said (docs/contract/call-log.md, Feedback).

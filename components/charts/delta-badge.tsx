@@ -1,5 +1,5 @@
 import { classNames } from '#components/ui/class-names';
-import type { Delta } from '#lib/console/show/delta';
+import type { Delta } from '#lib/core/delta';
 
 interface DeltaBadgeProps {
   delta: Delta | null;

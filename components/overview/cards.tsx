@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { DeltaBadge } from '#components/charts/delta-badge';
-import type { Delta } from '#lib/console/show/delta';
+import type { Delta } from '#lib/core/delta';
 
 export interface CardFigure {
   readonly name: string;

@@ -220,8 +220,8 @@ function State({ row: { binds, off, refusing, ofOne } }: { row: TagBudgetRow }) 
   if (refusing)
     return (
       <>
-        <Badge tone="bad" dot title={`Calls are refused with ${refusing.code}.`}>
-          Refused
+        <Badge tone={refusing.limited ? 'warn' : 'bad'} dot title={refusing.why}>
+          {refusing.limited ? 'Rate limited' : 'Refused'}
         </Badge>
         <span className="mt-1 block text-muted text-xs leading-4" title={refusing.exact}>
           {refusing.until}

@@ -19,8 +19,8 @@ export function TagSpend({ facts, action }: TagSpendProps) {
         <h3 className="flex min-w-0 flex-wrap items-center gap-2 font-medium" dir="auto">
           <span className="[overflow-wrap:anywhere]">{title}</span>
           {refusing ? (
-            <Badge tone="bad" dot>
-              Refused {refusing.until}
+            <Badge tone={refusing.limited ? 'warn' : 'bad'} dot>
+              {refusing.limited ? 'Rate limited' : `Refused ${refusing.until}`}
             </Badge>
           ) : recorded ? (
             <Badge tone="good" dot>
@@ -56,9 +56,7 @@ export function TagSpend({ facts, action }: TagSpendProps) {
       <p className="text-muted text-xs leading-5">
         {boundTexts[bound ?? 'none']}
         {rates.length > 0 ? ` At most ${rates.join(' and ')} a minute.` : ''}
-        {refusing
-          ? ` Calls get 402 ${refusing.code}; they are admitted again ${refusing.in || 'when the budget is raised'}.`
-          : ''}
+        {refusing ? ` ${refusing.why}` : ''}
       </p>
     </div>
   );

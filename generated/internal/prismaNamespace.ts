@@ -413,6 +413,7 @@ export const ModelName = {
   FormerSlug: 'FormerSlug',
   Member: 'Member',
   SavedView: 'SavedView',
+  ViewSubscription: 'ViewSubscription',
   Alert: 'Alert',
   Webhook: 'Webhook',
   WebhookDelivery: 'WebhookDelivery',
@@ -432,6 +433,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  ContentObject: 'ContentObject',
   CallFeedback: 'CallFeedback',
   KeptAnswer: 'KeptAnswer',
   CallRepeat: 'CallRepeat',
@@ -501,7 +503,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "keptAnswer" | "callRepeat" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "viewSubscription" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "contentObject" | "callFeedback" | "keptAnswer" | "callRepeat" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1316,6 +1318,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SavedViewCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SavedViewCountAggregateOutputType> | number
+        }
+      }
+    }
+    ViewSubscription: {
+      payload: Prisma.$ViewSubscriptionPayload<ExtArgs>
+      fields: Prisma.ViewSubscriptionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ViewSubscriptionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ViewSubscriptionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        findFirst: {
+          args: Prisma.ViewSubscriptionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ViewSubscriptionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        findMany: {
+          args: Prisma.ViewSubscriptionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>[]
+        }
+        create: {
+          args: Prisma.ViewSubscriptionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        createMany: {
+          args: Prisma.ViewSubscriptionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ViewSubscriptionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>[]
+        }
+        delete: {
+          args: Prisma.ViewSubscriptionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        update: {
+          args: Prisma.ViewSubscriptionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        deleteMany: {
+          args: Prisma.ViewSubscriptionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ViewSubscriptionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ViewSubscriptionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>[]
+        }
+        upsert: {
+          args: Prisma.ViewSubscriptionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewSubscriptionPayload>
+        }
+        aggregate: {
+          args: Prisma.ViewSubscriptionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateViewSubscription>
+        }
+        groupBy: {
+          args: Prisma.ViewSubscriptionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ViewSubscriptionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ViewSubscriptionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ViewSubscriptionCountAggregateOutputType> | number
         }
       }
     }
@@ -2722,6 +2798,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallContentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
+        }
+      }
+    }
+    ContentObject: {
+      payload: Prisma.$ContentObjectPayload<ExtArgs>
+      fields: Prisma.ContentObjectFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ContentObjectFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ContentObjectFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        findFirst: {
+          args: Prisma.ContentObjectFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ContentObjectFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        findMany: {
+          args: Prisma.ContentObjectFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        create: {
+          args: Prisma.ContentObjectCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        createMany: {
+          args: Prisma.ContentObjectCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ContentObjectCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        delete: {
+          args: Prisma.ContentObjectDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        update: {
+          args: Prisma.ContentObjectUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        deleteMany: {
+          args: Prisma.ContentObjectDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ContentObjectUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ContentObjectUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        upsert: {
+          args: Prisma.ContentObjectUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        aggregate: {
+          args: Prisma.ContentObjectAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateContentObject>
+        }
+        groupBy: {
+          args: Prisma.ContentObjectGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContentObjectGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ContentObjectCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContentObjectCountAggregateOutputType> | number
         }
       }
     }
@@ -6887,7 +7037,9 @@ export const WorkspaceScalarFieldEnum = {
   demo: 'demo',
   createdAt: 'createdAt',
   deletedAt: 'deletedAt',
-  mutedAlerts: 'mutedAlerts'
+  mutedAlerts: 'mutedAlerts',
+  badPercent: 'badPercent',
+  badRated: 'badRated'
 } as const
 
 export type WorkspaceScalarFieldEnum = (typeof WorkspaceScalarFieldEnum)[keyof typeof WorkspaceScalarFieldEnum]
@@ -6919,10 +7071,24 @@ export const SavedViewScalarFieldEnum = {
   name: 'name',
   query: 'query',
   shared: 'shared',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  alertOver: 'alertOver',
+  alertWindow: 'alertWindow',
+  alertCalls: 'alertCalls',
+  alertNextAt: 'alertNextAt'
 } as const
 
 export type SavedViewScalarFieldEnum = (typeof SavedViewScalarFieldEnum)[keyof typeof SavedViewScalarFieldEnum]
+
+
+export const ViewSubscriptionScalarFieldEnum = {
+  viewId: 'viewId',
+  userId: 'userId',
+  week: 'week',
+  createdAt: 'createdAt'
+} as const
+
+export type ViewSubscriptionScalarFieldEnum = (typeof ViewSubscriptionScalarFieldEnum)[keyof typeof ViewSubscriptionScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {
@@ -7244,6 +7410,15 @@ export const CallContentScalarFieldEnum = {
 } as const
 
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
+
+
+export const ContentObjectScalarFieldEnum = {
+  name: 'name',
+  callId: 'callId',
+  deleteAfter: 'deleteAfter'
+} as const
+
+export type ContentObjectScalarFieldEnum = (typeof ContentObjectScalarFieldEnum)[keyof typeof ContentObjectScalarFieldEnum]
 
 
 export const CallFeedbackScalarFieldEnum = {
@@ -8457,6 +8632,7 @@ export type GlobalOmitConfig = {
   formerSlug?: Prisma.FormerSlugOmit
   member?: Prisma.MemberOmit
   savedView?: Prisma.SavedViewOmit
+  viewSubscription?: Prisma.ViewSubscriptionOmit
   alert?: Prisma.AlertOmit
   webhook?: Prisma.WebhookOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
@@ -8476,6 +8652,7 @@ export type GlobalOmitConfig = {
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
+  contentObject?: Prisma.ContentObjectOmit
   callFeedback?: Prisma.CallFeedbackOmit
   keptAnswer?: Prisma.KeptAnswerOmit
   callRepeat?: Prisma.CallRepeatOmit

@@ -62,6 +62,7 @@ export const ModelName = {
   FormerSlug: 'FormerSlug',
   Member: 'Member',
   SavedView: 'SavedView',
+  ViewSubscription: 'ViewSubscription',
   Alert: 'Alert',
   Webhook: 'Webhook',
   WebhookDelivery: 'WebhookDelivery',
@@ -81,6 +82,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  ContentObject: 'ContentObject',
   CallFeedback: 'CallFeedback',
   KeptAnswer: 'KeptAnswer',
   CallRepeat: 'CallRepeat',
@@ -280,7 +282,9 @@ export const WorkspaceScalarFieldEnum = {
   demo: 'demo',
   createdAt: 'createdAt',
   deletedAt: 'deletedAt',
-  mutedAlerts: 'mutedAlerts'
+  mutedAlerts: 'mutedAlerts',
+  badPercent: 'badPercent',
+  badRated: 'badRated'
 } as const
 
 export type WorkspaceScalarFieldEnum = (typeof WorkspaceScalarFieldEnum)[keyof typeof WorkspaceScalarFieldEnum]
@@ -312,10 +316,24 @@ export const SavedViewScalarFieldEnum = {
   name: 'name',
   query: 'query',
   shared: 'shared',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  alertOver: 'alertOver',
+  alertWindow: 'alertWindow',
+  alertCalls: 'alertCalls',
+  alertNextAt: 'alertNextAt'
 } as const
 
 export type SavedViewScalarFieldEnum = (typeof SavedViewScalarFieldEnum)[keyof typeof SavedViewScalarFieldEnum]
+
+
+export const ViewSubscriptionScalarFieldEnum = {
+  viewId: 'viewId',
+  userId: 'userId',
+  week: 'week',
+  createdAt: 'createdAt'
+} as const
+
+export type ViewSubscriptionScalarFieldEnum = (typeof ViewSubscriptionScalarFieldEnum)[keyof typeof ViewSubscriptionScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {
@@ -637,6 +655,15 @@ export const CallContentScalarFieldEnum = {
 } as const
 
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
+
+
+export const ContentObjectScalarFieldEnum = {
+  name: 'name',
+  callId: 'callId',
+  deleteAfter: 'deleteAfter'
+} as const
+
+export type ContentObjectScalarFieldEnum = (typeof ContentObjectScalarFieldEnum)[keyof typeof ContentObjectScalarFieldEnum]
 
 
 export const CallFeedbackScalarFieldEnum = {

@@ -20,8 +20,20 @@ export type SavedViewModel = runtime.Types.Result.DefaultSelection<Prisma.$Saved
 
 export type AggregateSavedView = {
   _count: SavedViewCountAggregateOutputType | null
+  _avg: SavedViewAvgAggregateOutputType | null
+  _sum: SavedViewSumAggregateOutputType | null
   _min: SavedViewMinAggregateOutputType | null
   _max: SavedViewMaxAggregateOutputType | null
+}
+
+export type SavedViewAvgAggregateOutputType = {
+  alertOver: number | null
+  alertCalls: number | null
+}
+
+export type SavedViewSumAggregateOutputType = {
+  alertOver: number | null
+  alertCalls: number | null
 }
 
 export type SavedViewMinAggregateOutputType = {
@@ -33,6 +45,10 @@ export type SavedViewMinAggregateOutputType = {
   query: string | null
   shared: boolean | null
   createdAt: Date | null
+  alertOver: number | null
+  alertWindow: string | null
+  alertCalls: number | null
+  alertNextAt: Date | null
 }
 
 export type SavedViewMaxAggregateOutputType = {
@@ -44,6 +60,10 @@ export type SavedViewMaxAggregateOutputType = {
   query: string | null
   shared: boolean | null
   createdAt: Date | null
+  alertOver: number | null
+  alertWindow: string | null
+  alertCalls: number | null
+  alertNextAt: Date | null
 }
 
 export type SavedViewCountAggregateOutputType = {
@@ -55,9 +75,23 @@ export type SavedViewCountAggregateOutputType = {
   query: number
   shared: number
   createdAt: number
+  alertOver: number
+  alertWindow: number
+  alertCalls: number
+  alertNextAt: number
   _all: number
 }
 
+
+export type SavedViewAvgAggregateInputType = {
+  alertOver?: true | runtime.Types.Skip
+  alertCalls?: true | runtime.Types.Skip
+}
+
+export type SavedViewSumAggregateInputType = {
+  alertOver?: true | runtime.Types.Skip
+  alertCalls?: true | runtime.Types.Skip
+}
 
 export type SavedViewMinAggregateInputType = {
   id?: true | runtime.Types.Skip
@@ -68,6 +102,10 @@ export type SavedViewMinAggregateInputType = {
   query?: true | runtime.Types.Skip
   shared?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  alertOver?: true | runtime.Types.Skip
+  alertWindow?: true | runtime.Types.Skip
+  alertCalls?: true | runtime.Types.Skip
+  alertNextAt?: true | runtime.Types.Skip
 }
 
 export type SavedViewMaxAggregateInputType = {
@@ -79,6 +117,10 @@ export type SavedViewMaxAggregateInputType = {
   query?: true | runtime.Types.Skip
   shared?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  alertOver?: true | runtime.Types.Skip
+  alertWindow?: true | runtime.Types.Skip
+  alertCalls?: true | runtime.Types.Skip
+  alertNextAt?: true | runtime.Types.Skip
 }
 
 export type SavedViewCountAggregateInputType = {
@@ -90,6 +132,10 @@ export type SavedViewCountAggregateInputType = {
   query?: true | runtime.Types.Skip
   shared?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  alertOver?: true | runtime.Types.Skip
+  alertWindow?: true | runtime.Types.Skip
+  alertCalls?: true | runtime.Types.Skip
+  alertNextAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -131,6 +177,18 @@ export type SavedViewAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: SavedViewAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: SavedViewSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: SavedViewMinAggregateInputType
@@ -161,6 +219,8 @@ export type SavedViewGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   _count?: SavedViewCountAggregateInputType | true
+  _avg?: SavedViewAvgAggregateInputType
+  _sum?: SavedViewSumAggregateInputType
   _min?: SavedViewMinAggregateInputType
   _max?: SavedViewMaxAggregateInputType
 }
@@ -174,7 +234,13 @@ export type SavedViewGroupByOutputType = {
   query: string
   shared: boolean
   createdAt: Date
+  alertOver: number | null
+  alertWindow: string
+  alertCalls: number | null
+  alertNextAt: Date | null
   _count: SavedViewCountAggregateOutputType | null
+  _avg: SavedViewAvgAggregateOutputType | null
+  _sum: SavedViewSumAggregateOutputType | null
   _min: SavedViewMinAggregateOutputType | null
   _max: SavedViewMaxAggregateOutputType | null
 }
@@ -206,8 +272,13 @@ export type SavedViewWhereInput = {
   query?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
   shared?: Prisma.BoolFilter<"SavedView"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"SavedView"> | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
+  alertCalls?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.DateTimeNullableFilter<"SavedView"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
   owner?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionListRelationFilter | runtime.Types.Skip
 }
 
 export type SavedViewOrderByWithRelationInput = {
@@ -219,8 +290,13 @@ export type SavedViewOrderByWithRelationInput = {
   query?: Prisma.SortOrder | runtime.Types.Skip
   shared?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  alertOver?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  alertWindow?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  alertNextAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
   owner?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type SavedViewWhereUniqueInput = Prisma.AtLeast<{
@@ -236,8 +312,13 @@ export type SavedViewWhereUniqueInput = Prisma.AtLeast<{
   query?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
   shared?: Prisma.BoolFilter<"SavedView"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"SavedView"> | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
+  alertCalls?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.DateTimeNullableFilter<"SavedView"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
   owner?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionListRelationFilter | runtime.Types.Skip
 }, "id" | "workspaceId_ownerId_name">
 
 export type SavedViewOrderByWithAggregationInput = {
@@ -249,9 +330,15 @@ export type SavedViewOrderByWithAggregationInput = {
   query?: Prisma.SortOrder | runtime.Types.Skip
   shared?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  alertOver?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  alertWindow?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  alertNextAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.SavedViewCountOrderByAggregateInput | runtime.Types.Skip
+  _avg?: Prisma.SavedViewAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.SavedViewMaxOrderByAggregateInput | runtime.Types.Skip
   _min?: Prisma.SavedViewMinOrderByAggregateInput | runtime.Types.Skip
+  _sum?: Prisma.SavedViewSumOrderByAggregateInput | runtime.Types.Skip
 }
 
 export type SavedViewScalarWhereWithAggregatesInput = {
@@ -266,6 +353,10 @@ export type SavedViewScalarWhereWithAggregatesInput = {
   query?: Prisma.StringWithAggregatesFilter<"SavedView"> | string | runtime.Types.Skip
   shared?: Prisma.BoolWithAggregatesFilter<"SavedView"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SavedView"> | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.IntNullableWithAggregatesFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringWithAggregatesFilter<"SavedView"> | string | runtime.Types.Skip
+  alertCalls?: Prisma.IntNullableWithAggregatesFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SavedView"> | Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewCreateInput = {
@@ -275,8 +366,13 @@ export type SavedViewCreateInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutSavedViewsInput
   owner?: Prisma.UserCreateNestedOneWithoutSavedViewsInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedCreateInput = {
@@ -288,6 +384,11 @@ export type SavedViewUncheckedCreateInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewUpdateInput = {
@@ -297,8 +398,13 @@ export type SavedViewUpdateInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutSavedViewsNestedInput | runtime.Types.Skip
   owner?: Prisma.UserUpdateOneWithoutSavedViewsNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateInput = {
@@ -310,6 +416,11 @@ export type SavedViewUncheckedUpdateInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewCreateManyInput = {
@@ -321,6 +432,10 @@ export type SavedViewCreateManyInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewUpdateManyMutationInput = {
@@ -330,6 +445,10 @@ export type SavedViewUpdateManyMutationInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateManyInput = {
@@ -341,6 +460,10 @@ export type SavedViewUncheckedUpdateManyInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewListRelationFilter = {
@@ -368,6 +491,15 @@ export type SavedViewCountOrderByAggregateInput = {
   query?: Prisma.SortOrder | runtime.Types.Skip
   shared?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  alertOver?: Prisma.SortOrder | runtime.Types.Skip
+  alertWindow?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrder | runtime.Types.Skip
+  alertNextAt?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type SavedViewAvgOrderByAggregateInput = {
+  alertOver?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type SavedViewMaxOrderByAggregateInput = {
@@ -379,6 +511,10 @@ export type SavedViewMaxOrderByAggregateInput = {
   query?: Prisma.SortOrder | runtime.Types.Skip
   shared?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  alertOver?: Prisma.SortOrder | runtime.Types.Skip
+  alertWindow?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrder | runtime.Types.Skip
+  alertNextAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type SavedViewMinOrderByAggregateInput = {
@@ -390,6 +526,20 @@ export type SavedViewMinOrderByAggregateInput = {
   query?: Prisma.SortOrder | runtime.Types.Skip
   shared?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  alertOver?: Prisma.SortOrder | runtime.Types.Skip
+  alertWindow?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrder | runtime.Types.Skip
+  alertNextAt?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type SavedViewSumOrderByAggregateInput = {
+  alertOver?: Prisma.SortOrder | runtime.Types.Skip
+  alertCalls?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type SavedViewScalarRelationFilter = {
+  is?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+  isNot?: Prisma.SavedViewWhereInput | runtime.Types.Skip
 }
 
 export type SavedViewCreateNestedManyWithoutOwnerInput = {
@@ -476,6 +626,20 @@ export type SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput = {
   deleteMany?: Prisma.SavedViewScalarWhereInput | Prisma.SavedViewScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type SavedViewCreateNestedOneWithoutSubscriptionsInput = {
+  create?: Prisma.XOR<Prisma.SavedViewCreateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedCreateWithoutSubscriptionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.SavedViewCreateOrConnectWithoutSubscriptionsInput | runtime.Types.Skip
+  connect?: Prisma.SavedViewWhereUniqueInput | runtime.Types.Skip
+}
+
+export type SavedViewUpdateOneRequiredWithoutSubscriptionsNestedInput = {
+  create?: Prisma.XOR<Prisma.SavedViewCreateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedCreateWithoutSubscriptionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.SavedViewCreateOrConnectWithoutSubscriptionsInput | runtime.Types.Skip
+  upsert?: Prisma.SavedViewUpsertWithoutSubscriptionsInput | runtime.Types.Skip
+  connect?: Prisma.SavedViewWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SavedViewUpdateToOneWithWhereWithoutSubscriptionsInput, Prisma.SavedViewUpdateWithoutSubscriptionsInput>, Prisma.SavedViewUncheckedUpdateWithoutSubscriptionsInput> | runtime.Types.Skip
+}
+
 export type SavedViewCreateWithoutOwnerInput = {
   id: string
   page: string
@@ -483,7 +647,12 @@ export type SavedViewCreateWithoutOwnerInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutSavedViewsInput
+  subscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedCreateWithoutOwnerInput = {
@@ -494,6 +663,11 @@ export type SavedViewUncheckedCreateWithoutOwnerInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewCreateOrConnectWithoutOwnerInput = {
@@ -534,6 +708,10 @@ export type SavedViewScalarWhereInput = {
   query?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
   shared?: Prisma.BoolFilter<"SavedView"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"SavedView"> | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFilter<"SavedView"> | string | runtime.Types.Skip
+  alertCalls?: Prisma.IntNullableFilter<"SavedView"> | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.DateTimeNullableFilter<"SavedView"> | Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewCreateWithoutWorkspaceInput = {
@@ -543,7 +721,12 @@ export type SavedViewCreateWithoutWorkspaceInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
   owner?: Prisma.UserCreateNestedOneWithoutSavedViewsInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedCreateWithoutWorkspaceInput = {
@@ -554,6 +737,11 @@ export type SavedViewUncheckedCreateWithoutWorkspaceInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutViewInput | runtime.Types.Skip
 }
 
 export type SavedViewCreateOrConnectWithoutWorkspaceInput = {
@@ -582,6 +770,82 @@ export type SavedViewUpdateManyWithWhereWithoutWorkspaceInput = {
   data: Prisma.XOR<Prisma.SavedViewUpdateManyMutationInput, Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceInput>
 }
 
+export type SavedViewCreateWithoutSubscriptionsInput = {
+  id: string
+  page: string
+  name: string
+  query: string
+  shared: boolean
+  createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
+  workspace: Prisma.WorkspaceCreateNestedOneWithoutSavedViewsInput
+  owner?: Prisma.UserCreateNestedOneWithoutSavedViewsInput | runtime.Types.Skip
+}
+
+export type SavedViewUncheckedCreateWithoutSubscriptionsInput = {
+  id: string
+  workspaceId: string
+  ownerId?: string | null | runtime.Types.Skip
+  page: string
+  name: string
+  query: string
+  shared: boolean
+  createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
+}
+
+export type SavedViewCreateOrConnectWithoutSubscriptionsInput = {
+  where: Prisma.SavedViewWhereUniqueInput
+  create: Prisma.XOR<Prisma.SavedViewCreateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedCreateWithoutSubscriptionsInput>
+}
+
+export type SavedViewUpsertWithoutSubscriptionsInput = {
+  update: Prisma.XOR<Prisma.SavedViewUpdateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedUpdateWithoutSubscriptionsInput>
+  create: Prisma.XOR<Prisma.SavedViewCreateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedCreateWithoutSubscriptionsInput>
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+}
+
+export type SavedViewUpdateToOneWithWhereWithoutSubscriptionsInput = {
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.SavedViewUpdateWithoutSubscriptionsInput, Prisma.SavedViewUncheckedUpdateWithoutSubscriptionsInput>
+}
+
+export type SavedViewUpdateWithoutSubscriptionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  page?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutSavedViewsNestedInput | runtime.Types.Skip
+  owner?: Prisma.UserUpdateOneWithoutSavedViewsNestedInput | runtime.Types.Skip
+}
+
+export type SavedViewUncheckedUpdateWithoutSubscriptionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  ownerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  page?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+}
+
 export type SavedViewCreateManyOwnerInput = {
   id: string
   workspaceId: string
@@ -590,6 +854,10 @@ export type SavedViewCreateManyOwnerInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewUpdateWithoutOwnerInput = {
@@ -599,7 +867,12 @@ export type SavedViewUpdateWithoutOwnerInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutSavedViewsNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateWithoutOwnerInput = {
@@ -610,6 +883,11 @@ export type SavedViewUncheckedUpdateWithoutOwnerInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateManyWithoutOwnerInput = {
@@ -620,6 +898,10 @@ export type SavedViewUncheckedUpdateManyWithoutOwnerInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewCreateManyWorkspaceInput = {
@@ -630,6 +912,10 @@ export type SavedViewCreateManyWorkspaceInput = {
   query: string
   shared: boolean
   createdAt?: Date | string | runtime.Types.Skip
+  alertOver?: number | null | runtime.Types.Skip
+  alertWindow?: string | runtime.Types.Skip
+  alertCalls?: number | null | runtime.Types.Skip
+  alertNextAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type SavedViewUpdateWithoutWorkspaceInput = {
@@ -639,7 +925,12 @@ export type SavedViewUpdateWithoutWorkspaceInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   owner?: Prisma.UserUpdateOneWithoutSavedViewsNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateWithoutWorkspaceInput = {
@@ -650,6 +941,11 @@ export type SavedViewUncheckedUpdateWithoutWorkspaceInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  subscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutViewNestedInput | runtime.Types.Skip
 }
 
 export type SavedViewUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -660,8 +956,41 @@ export type SavedViewUncheckedUpdateManyWithoutWorkspaceInput = {
   query?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   shared?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  alertOver?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertWindow?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  alertCalls?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  alertNextAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
+
+/**
+ * Count Type SavedViewCountOutputType
+ */
+
+export type SavedViewCountOutputType = {
+  subscriptions: number
+}
+
+export type SavedViewCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  subscriptions?: boolean | SavedViewCountOutputTypeCountSubscriptionsArgs
+}
+
+/**
+ * SavedViewCountOutputType without action
+ */
+export type SavedViewCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SavedViewCountOutputType
+   */
+  select?: Prisma.SavedViewCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * SavedViewCountOutputType without action
+ */
+export type SavedViewCountOutputTypeCountSubscriptionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ViewSubscriptionWhereInput | runtime.Types.Skip
+}
 
 
 export type SavedViewSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -673,8 +1002,14 @@ export type SavedViewSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   query?: boolean | runtime.Types.Skip
   shared?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  alertOver?: boolean | runtime.Types.Skip
+  alertWindow?: boolean | runtime.Types.Skip
+  alertCalls?: boolean | runtime.Types.Skip
+  alertNextAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
   owner?: boolean | Prisma.SavedView$ownerArgs<ExtArgs> | runtime.Types.Skip
+  subscriptions?: boolean | Prisma.SavedView$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.SavedViewCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["savedView"]>
 
 export type SavedViewSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -686,6 +1021,10 @@ export type SavedViewSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   query?: boolean | runtime.Types.Skip
   shared?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  alertOver?: boolean | runtime.Types.Skip
+  alertWindow?: boolean | runtime.Types.Skip
+  alertCalls?: boolean | runtime.Types.Skip
+  alertNextAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
   owner?: boolean | Prisma.SavedView$ownerArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["savedView"]>
@@ -699,6 +1038,10 @@ export type SavedViewSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   query?: boolean | runtime.Types.Skip
   shared?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  alertOver?: boolean | runtime.Types.Skip
+  alertWindow?: boolean | runtime.Types.Skip
+  alertCalls?: boolean | runtime.Types.Skip
+  alertNextAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
   owner?: boolean | Prisma.SavedView$ownerArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["savedView"]>
@@ -712,12 +1055,18 @@ export type SavedViewSelectScalar = {
   query?: boolean | runtime.Types.Skip
   shared?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  alertOver?: boolean | runtime.Types.Skip
+  alertWindow?: boolean | runtime.Types.Skip
+  alertCalls?: boolean | runtime.Types.Skip
+  alertNextAt?: boolean | runtime.Types.Skip
 }
 
-export type SavedViewOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "ownerId" | "page" | "name" | "query" | "shared" | "createdAt", ExtArgs["result"]["savedView"], runtime.Types.Skip>
+export type SavedViewOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "ownerId" | "page" | "name" | "query" | "shared" | "createdAt" | "alertOver" | "alertWindow" | "alertCalls" | "alertNextAt", ExtArgs["result"]["savedView"], runtime.Types.Skip>
 export type SavedViewInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
   owner?: boolean | Prisma.SavedView$ownerArgs<ExtArgs> | runtime.Types.Skip
+  subscriptions?: boolean | Prisma.SavedView$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.SavedViewCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type SavedViewIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -733,6 +1082,7 @@ export type $SavedViewPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   objects: {
     workspace: Prisma.$WorkspacePayload<ExtArgs>
     owner: Prisma.$UserPayload<ExtArgs> | null
+    subscriptions: Prisma.$ViewSubscriptionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -752,6 +1102,16 @@ export type $SavedViewPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     shared: boolean
     createdAt: Date
+    /**
+     * An alert is raised for more calls than this in the window, "hour" or "day"; null: none is.
+     */
+    alertOver: number | null
+    alertWindow: string
+    /**
+     * What was counted last, at most one more than `alertOver`, and when to count again; null: not counted yet.
+     */
+    alertCalls: number | null
+    alertNextAt: Date | null
   }, ExtArgs["result"]["savedView"]>
   composites: {}
 }
@@ -1148,6 +1508,7 @@ export interface Prisma__SavedViewClient<T, Null = never, ExtArgs extends runtim
   readonly [Symbol.toStringTag]: "PrismaPromise"
   workspace<T extends Prisma.WorkspaceDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WorkspaceDefaultArgs<ExtArgs>>): Prisma.Prisma__WorkspaceClient<runtime.Types.Result.GetResult<Prisma.$WorkspacePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   owner<T extends Prisma.SavedView$ownerArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SavedView$ownerArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  subscriptions<T extends Prisma.SavedView$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SavedView$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ViewSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1185,6 +1546,10 @@ export interface SavedViewFieldRefs {
   readonly query: Prisma.FieldRef<"SavedView", 'String'>
   readonly shared: Prisma.FieldRef<"SavedView", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"SavedView", 'DateTime'>
+  readonly alertOver: Prisma.FieldRef<"SavedView", 'Int'>
+  readonly alertWindow: Prisma.FieldRef<"SavedView", 'String'>
+  readonly alertCalls: Prisma.FieldRef<"SavedView", 'Int'>
+  readonly alertNextAt: Prisma.FieldRef<"SavedView", 'DateTime'>
 }
     
 
@@ -1602,6 +1967,30 @@ export type SavedView$ownerArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   include?: Prisma.UserInclude<ExtArgs> | null
   where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+/**
+ * SavedView.subscriptions
+ */
+export type SavedView$subscriptionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ViewSubscription
+   */
+  select?: Prisma.ViewSubscriptionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ViewSubscription
+   */
+  omit?: Prisma.ViewSubscriptionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ViewSubscriptionInclude<ExtArgs> | null
+  where?: Prisma.ViewSubscriptionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ViewSubscriptionOrderByWithRelationInput | Prisma.ViewSubscriptionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ViewSubscriptionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ViewSubscriptionScalarFieldEnum | Prisma.ViewSubscriptionScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -254,6 +254,7 @@ export type UserWhereInput = {
   tokens?: Prisma.AccountTokenListRelationFilter | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -272,6 +273,7 @@ export type UserOrderByWithRelationInput = {
   tokens?: Prisma.AccountTokenOrderByRelationAggregateInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountOrderByRelationAggregateInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -293,6 +295,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   tokens?: Prisma.AccountTokenListRelationFilter | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionListRelationFilter | runtime.Types.Skip
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -342,6 +345,7 @@ export type UserCreateInput = {
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -359,6 +363,7 @@ export type UserUncheckedCreateInput = {
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -376,6 +381,7 @@ export type UserUpdateInput = {
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -393,6 +399,7 @@ export type UserUncheckedUpdateInput = {
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -636,6 +643,20 @@ export type UserUpdateOneWithoutSavedViewsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSavedViewsInput, Prisma.UserUpdateWithoutSavedViewsInput>, Prisma.UserUncheckedUpdateWithoutSavedViewsInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutViewSubscriptionsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutViewSubscriptionsInput, Prisma.UserUncheckedCreateWithoutViewSubscriptionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutViewSubscriptionsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutViewSubscriptionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutViewSubscriptionsInput, Prisma.UserUncheckedCreateWithoutViewSubscriptionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutViewSubscriptionsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutViewSubscriptionsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutViewSubscriptionsInput, Prisma.UserUpdateWithoutViewSubscriptionsInput>, Prisma.UserUncheckedUpdateWithoutViewSubscriptionsInput> | runtime.Types.Skip
+}
+
 export type UserCreateWithoutSessionsInput = {
   id: string
   email: string
@@ -650,6 +671,7 @@ export type UserCreateWithoutSessionsInput = {
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -666,6 +688,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -698,6 +721,7 @@ export type UserUpdateWithoutSessionsInput = {
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -714,6 +738,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTokensInput = {
@@ -730,6 +755,7 @@ export type UserCreateWithoutTokensInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTokensInput = {
@@ -746,6 +772,7 @@ export type UserUncheckedCreateWithoutTokensInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTokensInput = {
@@ -778,6 +805,7 @@ export type UserUpdateWithoutTokensInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTokensInput = {
@@ -794,6 +822,7 @@ export type UserUncheckedUpdateWithoutTokensInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutLinkedAccountsInput = {
@@ -810,6 +839,7 @@ export type UserCreateWithoutLinkedAccountsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutLinkedAccountsInput = {
@@ -826,6 +856,7 @@ export type UserUncheckedCreateWithoutLinkedAccountsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutLinkedAccountsInput = {
@@ -858,6 +889,7 @@ export type UserUpdateWithoutLinkedAccountsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutLinkedAccountsInput = {
@@ -874,6 +906,7 @@ export type UserUncheckedUpdateWithoutLinkedAccountsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSignUpWorkspaceInput = {
@@ -890,6 +923,7 @@ export type UserCreateWithoutSignUpWorkspaceInput = {
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSignUpWorkspaceInput = {
@@ -906,6 +940,7 @@ export type UserUncheckedCreateWithoutSignUpWorkspaceInput = {
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSignUpWorkspaceInput = {
@@ -963,6 +998,7 @@ export type UserCreateWithoutMembersInput = {
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -979,6 +1015,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -1011,6 +1048,7 @@ export type UserUpdateWithoutMembersInput = {
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -1027,6 +1065,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSavedViewsInput = {
@@ -1043,6 +1082,7 @@ export type UserCreateWithoutSavedViewsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSavedViewsInput = {
@@ -1059,6 +1099,7 @@ export type UserUncheckedCreateWithoutSavedViewsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSavedViewsInput = {
@@ -1091,6 +1132,7 @@ export type UserUpdateWithoutSavedViewsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSavedViewsInput = {
@@ -1107,6 +1149,91 @@ export type UserUncheckedUpdateWithoutSavedViewsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutViewSubscriptionsInput = {
+  id: string
+  email: string
+  name?: string | null | runtime.Types.Skip
+  passwordHash?: string | null | runtime.Types.Skip
+  sessionVersion?: number | runtime.Types.Skip
+  operator?: boolean | runtime.Types.Skip
+  emailVerifiedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  signUpWorkspace?: Prisma.WorkspaceCreateNestedOneWithoutSignedUpInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutViewSubscriptionsInput = {
+  id: string
+  email: string
+  name?: string | null | runtime.Types.Skip
+  passwordHash?: string | null | runtime.Types.Skip
+  sessionVersion?: number | runtime.Types.Skip
+  operator?: boolean | runtime.Types.Skip
+  emailVerifiedAt?: Date | string | null | runtime.Types.Skip
+  signUpWorkspaceId?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutViewSubscriptionsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutViewSubscriptionsInput, Prisma.UserUncheckedCreateWithoutViewSubscriptionsInput>
+}
+
+export type UserUpsertWithoutViewSubscriptionsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutViewSubscriptionsInput, Prisma.UserUncheckedUpdateWithoutViewSubscriptionsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutViewSubscriptionsInput, Prisma.UserUncheckedCreateWithoutViewSubscriptionsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutViewSubscriptionsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutViewSubscriptionsInput, Prisma.UserUncheckedUpdateWithoutViewSubscriptionsInput>
+}
+
+export type UserUpdateWithoutViewSubscriptionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  sessionVersion?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  operator?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  signUpWorkspace?: Prisma.WorkspaceUpdateOneWithoutSignedUpNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutViewSubscriptionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  sessionVersion?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  operator?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  signUpWorkspaceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManySignUpWorkspaceInput = {
@@ -1134,6 +1261,7 @@ export type UserUpdateWithoutSignUpWorkspaceInput = {
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSignUpWorkspaceInput = {
@@ -1150,6 +1278,7 @@ export type UserUncheckedUpdateWithoutSignUpWorkspaceInput = {
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+  viewSubscriptions?: Prisma.ViewSubscriptionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutSignUpWorkspaceInput = {
@@ -1174,6 +1303,7 @@ export type UserCountOutputType = {
   tokens: number
   linkedAccounts: number
   savedViews: number
+  viewSubscriptions: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1182,6 +1312,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   tokens?: boolean | UserCountOutputTypeCountTokensArgs
   linkedAccounts?: boolean | UserCountOutputTypeCountLinkedAccountsArgs
   savedViews?: boolean | UserCountOutputTypeCountSavedViewsArgs
+  viewSubscriptions?: boolean | UserCountOutputTypeCountViewSubscriptionsArgs
 }
 
 /**
@@ -1229,6 +1360,13 @@ export type UserCountOutputTypeCountSavedViewsArgs<ExtArgs extends runtime.Types
   where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountViewSubscriptionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ViewSubscriptionWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -1246,6 +1384,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   tokens?: boolean | Prisma.User$tokensArgs<ExtArgs> | runtime.Types.Skip
   linkedAccounts?: boolean | Prisma.User$linkedAccountsArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.User$savedViewsArgs<ExtArgs> | runtime.Types.Skip
+  viewSubscriptions?: boolean | Prisma.User$viewSubscriptionsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -1295,6 +1434,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   tokens?: boolean | Prisma.User$tokensArgs<ExtArgs> | runtime.Types.Skip
   linkedAccounts?: boolean | Prisma.User$linkedAccountsArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.User$savedViewsArgs<ExtArgs> | runtime.Types.Skip
+  viewSubscriptions?: boolean | Prisma.User$viewSubscriptionsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1313,6 +1453,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     tokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     linkedAccounts: Prisma.$LinkedAccountPayload<ExtArgs>[]
     savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
+    viewSubscriptions: Prisma.$ViewSubscriptionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1730,6 +1871,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   tokens<T extends Prisma.User$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   linkedAccounts<T extends Prisma.User$linkedAccountsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$linkedAccountsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LinkedAccountPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   savedViews<T extends Prisma.User$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  viewSubscriptions<T extends Prisma.User$viewSubscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$viewSubscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ViewSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2305,6 +2447,30 @@ export type User$savedViewsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.SavedViewScalarFieldEnum | Prisma.SavedViewScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.viewSubscriptions
+ */
+export type User$viewSubscriptionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ViewSubscription
+   */
+  select?: Prisma.ViewSubscriptionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ViewSubscription
+   */
+  omit?: Prisma.ViewSubscriptionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ViewSubscriptionInclude<ExtArgs> | null
+  where?: Prisma.ViewSubscriptionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ViewSubscriptionOrderByWithRelationInput | Prisma.ViewSubscriptionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ViewSubscriptionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ViewSubscriptionScalarFieldEnum | Prisma.ViewSubscriptionScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -39,6 +39,8 @@ export type WorkspaceAvgAggregateOutputType = {
   contentDays: number | null
   cacheSeconds: number | null
   lowBalanceNano: number | null
+  badPercent: number | null
+  badRated: number | null
 }
 
 export type WorkspaceSumAggregateOutputType = {
@@ -54,6 +56,8 @@ export type WorkspaceSumAggregateOutputType = {
   contentDays: number | null
   cacheSeconds: number | null
   lowBalanceNano: bigint | null
+  badPercent: number | null
+  badRated: number | null
 }
 
 export type WorkspaceMinAggregateOutputType = {
@@ -95,6 +99,8 @@ export type WorkspaceMinAggregateOutputType = {
   demo: boolean | null
   createdAt: Date | null
   deletedAt: Date | null
+  badPercent: number | null
+  badRated: number | null
 }
 
 export type WorkspaceMaxAggregateOutputType = {
@@ -136,6 +142,8 @@ export type WorkspaceMaxAggregateOutputType = {
   demo: boolean | null
   createdAt: Date | null
   deletedAt: Date | null
+  badPercent: number | null
+  badRated: number | null
 }
 
 export type WorkspaceCountAggregateOutputType = {
@@ -178,6 +186,8 @@ export type WorkspaceCountAggregateOutputType = {
   createdAt: number
   deletedAt: number
   mutedAlerts: number
+  badPercent: number
+  badRated: number
   _all: number
 }
 
@@ -195,6 +205,8 @@ export type WorkspaceAvgAggregateInputType = {
   contentDays?: true | runtime.Types.Skip
   cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
+  badPercent?: true | runtime.Types.Skip
+  badRated?: true | runtime.Types.Skip
 }
 
 export type WorkspaceSumAggregateInputType = {
@@ -210,6 +222,8 @@ export type WorkspaceSumAggregateInputType = {
   contentDays?: true | runtime.Types.Skip
   cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
+  badPercent?: true | runtime.Types.Skip
+  badRated?: true | runtime.Types.Skip
 }
 
 export type WorkspaceMinAggregateInputType = {
@@ -251,6 +265,8 @@ export type WorkspaceMinAggregateInputType = {
   demo?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
+  badPercent?: true | runtime.Types.Skip
+  badRated?: true | runtime.Types.Skip
 }
 
 export type WorkspaceMaxAggregateInputType = {
@@ -292,6 +308,8 @@ export type WorkspaceMaxAggregateInputType = {
   demo?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
+  badPercent?: true | runtime.Types.Skip
+  badRated?: true | runtime.Types.Skip
 }
 
 export type WorkspaceCountAggregateInputType = {
@@ -334,6 +352,8 @@ export type WorkspaceCountAggregateInputType = {
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
   mutedAlerts?: true | runtime.Types.Skip
+  badPercent?: true | runtime.Types.Skip
+  badRated?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -463,6 +483,8 @@ export type WorkspaceGroupByOutputType = {
   createdAt: Date
   deletedAt: Date | null
   mutedAlerts: string[]
+  badPercent: number
+  badRated: number
   _count: WorkspaceCountAggregateOutputType | null
   _avg: WorkspaceAvgAggregateOutputType | null
   _sum: WorkspaceSumAggregateOutputType | null
@@ -528,6 +550,8 @@ export type WorkspaceWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Workspace"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.StringNullableListFilter<"Workspace"> | runtime.Types.Skip
+  badPercent?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  badRated?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   members?: Prisma.MemberListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
   alerts?: Prisma.AlertListRelationFilter | runtime.Types.Skip
@@ -591,6 +615,8 @@ export type WorkspaceOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   mutedAlerts?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
   members?: Prisma.MemberOrderByRelationAggregateInput | runtime.Types.Skip
   invitations?: Prisma.InvitationOrderByRelationAggregateInput | runtime.Types.Skip
   alerts?: Prisma.AlertOrderByRelationAggregateInput | runtime.Types.Skip
@@ -657,6 +683,8 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Workspace"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.StringNullableListFilter<"Workspace"> | runtime.Types.Skip
+  badPercent?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  badRated?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   members?: Prisma.MemberListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
   alerts?: Prisma.AlertListRelationFilter | runtime.Types.Skip
@@ -720,6 +748,8 @@ export type WorkspaceOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   mutedAlerts?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WorkspaceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.WorkspaceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.WorkspaceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -770,6 +800,8 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Workspace"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.StringNullableListFilter<"Workspace"> | runtime.Types.Skip
+  badPercent?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  badRated?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
 }
 
 export type WorkspaceCreateInput = {
@@ -812,6 +844,8 @@ export type WorkspaceCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -875,6 +909,8 @@ export type WorkspaceUncheckedCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -938,6 +974,8 @@ export type WorkspaceUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1001,6 +1039,8 @@ export type WorkspaceUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1064,6 +1104,8 @@ export type WorkspaceCreateManyInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
 }
 
 export type WorkspaceUpdateManyMutationInput = {
@@ -1106,6 +1148,8 @@ export type WorkspaceUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateManyInput = {
@@ -1148,6 +1192,8 @@ export type WorkspaceUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
 }
 
 export type WorkspaceNullableScalarRelationFilter = {
@@ -1203,6 +1249,8 @@ export type WorkspaceCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
   mutedAlerts?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WorkspaceAvgOrderByAggregateInput = {
@@ -1218,6 +1266,8 @@ export type WorkspaceAvgOrderByAggregateInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WorkspaceMaxOrderByAggregateInput = {
@@ -1259,6 +1309,8 @@ export type WorkspaceMaxOrderByAggregateInput = {
   demo?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WorkspaceMinOrderByAggregateInput = {
@@ -1300,6 +1352,8 @@ export type WorkspaceMinOrderByAggregateInput = {
   demo?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WorkspaceSumOrderByAggregateInput = {
@@ -1315,6 +1369,8 @@ export type WorkspaceSumOrderByAggregateInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
+  badPercent?: Prisma.SortOrder | runtime.Types.Skip
+  badRated?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WorkspaceScalarRelationFilter = {
@@ -1693,6 +1749,8 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1755,6 +1813,8 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1833,6 +1893,8 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1895,6 +1957,8 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1957,6 +2021,8 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2019,6 +2085,8 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2097,6 +2165,8 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2159,6 +2229,8 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2221,6 +2293,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2283,6 +2357,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2361,6 +2437,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2423,6 +2501,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2485,6 +2565,8 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2547,6 +2629,8 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2625,6 +2709,8 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2687,6 +2773,8 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2749,6 +2837,8 @@ export type WorkspaceCreateWithoutAlertsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2811,6 +2901,8 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -2889,6 +2981,8 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -2951,6 +3045,8 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3013,6 +3109,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3075,6 +3173,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3153,6 +3253,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3215,6 +3317,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3277,6 +3381,8 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3339,6 +3445,8 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3417,6 +3525,8 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3479,6 +3589,8 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3541,6 +3653,8 @@ export type WorkspaceCreateWithoutKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3603,6 +3717,8 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3681,6 +3797,8 @@ export type WorkspaceUpdateWithoutKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3743,6 +3861,8 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3805,6 +3925,8 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3867,6 +3989,8 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3945,6 +4069,8 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4007,6 +4133,8 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4069,6 +4197,8 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4131,6 +4261,8 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4209,6 +4341,8 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4271,6 +4405,8 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4333,6 +4469,8 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4395,6 +4533,8 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4473,6 +4613,8 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4535,6 +4677,8 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4597,6 +4741,8 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4659,6 +4805,8 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4737,6 +4885,8 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4799,6 +4949,8 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4861,6 +5013,8 @@ export type WorkspaceCreateWithoutTagBudgetsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -4923,6 +5077,8 @@ export type WorkspaceUncheckedCreateWithoutTagBudgetsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5001,6 +5157,8 @@ export type WorkspaceUpdateWithoutTagBudgetsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5063,6 +5221,8 @@ export type WorkspaceUncheckedUpdateWithoutTagBudgetsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5125,6 +5285,8 @@ export type WorkspaceCreateWithoutPromosInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5187,6 +5349,8 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5265,6 +5429,8 @@ export type WorkspaceUpdateWithoutPromosInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5327,6 +5493,8 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5389,6 +5557,8 @@ export type WorkspaceCreateWithoutResourcesInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5451,6 +5621,8 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5529,6 +5701,8 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5591,6 +5765,8 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5653,6 +5829,8 @@ export type WorkspaceCreateWithoutJobsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5715,6 +5893,8 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5793,6 +5973,8 @@ export type WorkspaceUpdateWithoutJobsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5855,6 +6037,8 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -5917,6 +6101,8 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -5979,6 +6165,8 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6057,6 +6245,8 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6119,6 +6309,8 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6181,6 +6373,8 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6243,6 +6437,8 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6321,6 +6517,8 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6383,6 +6581,8 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6445,6 +6645,8 @@ export type WorkspaceCreateWithoutPayersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6507,6 +6709,8 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6585,6 +6789,8 @@ export type WorkspaceUpdateWithoutPayersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6647,6 +6853,8 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6709,6 +6917,8 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6771,6 +6981,8 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -6849,6 +7061,8 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6911,6 +7125,8 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -6973,6 +7189,8 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -7035,6 +7253,8 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: number | runtime.Types.Skip
+  badRated?: number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -7113,6 +7333,8 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -7175,6 +7397,8 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  badPercent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  badRated?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -7439,6 +7663,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
   mutedAlerts?: boolean | runtime.Types.Skip
+  badPercent?: boolean | runtime.Types.Skip
+  badRated?: boolean | runtime.Types.Skip
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
   alerts?: boolean | Prisma.Workspace$alertsArgs<ExtArgs> | runtime.Types.Skip
@@ -7503,6 +7729,8 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
   mutedAlerts?: boolean | runtime.Types.Skip
+  badPercent?: boolean | runtime.Types.Skip
+  badRated?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
 export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -7545,6 +7773,8 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
   mutedAlerts?: boolean | runtime.Types.Skip
+  badPercent?: boolean | runtime.Types.Skip
+  badRated?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
 export type WorkspaceSelectScalar = {
@@ -7587,9 +7817,11 @@ export type WorkspaceSelectScalar = {
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
   mutedAlerts?: boolean | runtime.Types.Skip
+  badPercent?: boolean | runtime.Types.Skip
+  badRated?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "maskKeys" | "maskMail" | "maskCards" | "maskPhones" | "maskPatterns" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "maskKeys" | "maskMail" | "maskCards" | "maskPhones" | "maskPatterns" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts" | "badPercent" | "badRated", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -7748,6 +7980,11 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Kinds of alerts that it does not want.
      */
     mutedAlerts: string[]
+    /**
+     * From which share of bad answers it is alerted, percent, and of how many that were rated within a day.
+     */
+    badPercent: number
+    badRated: number
   }, ExtArgs["result"]["workspace"]>
   composites: {}
 }
@@ -8231,6 +8468,8 @@ export interface WorkspaceFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly mutedAlerts: Prisma.FieldRef<"Workspace", 'String[]'>
+  readonly badPercent: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly badRated: Prisma.FieldRef<"Workspace", 'Int'>
 }
     
 

@@ -57,6 +57,8 @@ export interface Refusal {
   readonly details?: object;
   /** What this machine was short of: it is in the call log, not in the answer. */
   readonly machineFault?: MachineFault;
+  /** Flag of the refused call's row in the log: whose limit it was, if not its key's or workspace's. */
+  readonly flag?: string;
 }
 
 /** A refusal on its way to the one error exit of `serve`. */

@@ -8,7 +8,6 @@ import { Section } from '#components/section';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
-import { deltaOf } from '#lib/console/show/delta';
 import { monthWords } from '#lib/console/show/month';
 import { noticesOf, showDaysLeft } from '#lib/console/show/notices';
 import { showZone } from '#lib/console/show/time';
@@ -23,6 +22,7 @@ import type { Overview } from '#lib/control/operations/overview/operations';
 import { seriesOfUsage } from '#lib/control/operations/usage/operations';
 import type { UsageSeries } from '#lib/control/operations/usage/series';
 import type { RangeName } from '#lib/core/charts/ranges';
+import { deltaOf } from '#lib/core/delta';
 import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 const mostCalls = 10;

@@ -145,6 +145,13 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
           </ul>
         </DialogBody>
         <DialogFooter>
+          <Link
+            href={`/${workspace}/alerts#saved-views`}
+            prefetch={false}
+            className="mr-auto self-center text-muted underline underline-offset-2 hover:text-ink"
+          >
+            Weekly emails and alerts
+          </Link>
           <Button onClick={close}>Close</Button>
         </DialogFooter>
       </Dialog>

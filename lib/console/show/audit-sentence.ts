@@ -1,6 +1,6 @@
-import { goodScore } from '#lib/control/operations/call/feedback';
 import type { Fields } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
+import { goodScore } from '#lib/core/facts/feedback';
 import { exactMoney, showCount } from '#lib/core/show-money';
 import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
 
@@ -72,6 +72,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'view.create': (row) => `saved the ${row.is.shared === true ? 'shared ' : ''}view ${named(row)}`,
   'view.rename': ({ was, is }) => `renamed the view “${text(was.name)}” to “${text(is.name)}”`,
   'view.delete': (row) => `deleted the view ${named(row)}`,
+  'view.subscribe': (row) => `asked for a weekly email about the view ${named(row)}`,
+  'view.unsubscribe': (row) => `ended the weekly email about the view ${named(row)}`,
+  'view.alert': (row) => `set an alert on the view ${named(row)}: ${text(row.is.alert)}`,
+  'view.end-alert': (row) => `ended the alert on the view ${named(row)}`,
   'credit.add': ({ is }) => {
     const amount = String(is.amount ?? '0');
     const moved = amount.startsWith('-') ? 'subtracted' : 'added';

@@ -2,7 +2,7 @@ import { showClass, showQuantity, showUnitPrice } from '#lib/console/show/cost-l
 import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/operations/call/detail';
-import { goodScore } from '#lib/control/operations/call/feedback';
+import { goodScore } from '#lib/core/facts/feedback';
 import { ownFeeClass } from '#lib/core/metering/own-fee';
 import { formatUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';

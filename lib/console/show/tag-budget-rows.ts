@@ -52,12 +52,27 @@ function ratesOf({ rpm, tpm }: Pick<Listed, 'rpm' | 'tpm'>): readonly string[] {
 /** Until when calls are refused, in words and exactly. */
 function refusalOf({ refusing }: Pick<Listed, 'refusing'>, { timeZone, nowMs }: Place) {
   if (refusing === null) return null;
-  const { code, until } = refusing;
+  const { code, until, latest } = refusing;
+  if (latest !== null) {
+    const { refused, values } = latest;
+    const whose = values > 1 ? ` of ${showCount(values)} values` : '';
+    const calls = `${showCount(refused)} ${refused === 1 ? 'call' : 'calls'}${whose} in the last hour`;
+    const ago = showAgo(Date.parse(latest.at), nowMs);
+    return {
+      code,
+      limited: true,
+      until: calls,
+      exact: `The latest at ${showMoment(Date.parse(latest.at), timeZone)}`,
+      why: `${calls} got 429 ${code}, the latest ${ago}. The limit frees up within a minute.`,
+    };
+  }
   const atMs = until === null ? null : Date.parse(until);
+  const admitted = atMs === null ? 'when the budget is raised' : showAgo(atMs, nowMs);
   return {
     code,
+    limited: false,
+    why: `Calls get 402 ${code}; they are admitted again ${admitted}.`,
     until: atMs === null ? 'until the budget is raised' : `until ${showMinute(atMs, timeZone)}`,
-    in: atMs === null ? '' : showAgo(atMs, nowMs),
     exact: atMs === null ? '' : showMoment(atMs, timeZone),
   };
 }

@@ -1,7 +1,7 @@
-import { type Delta, deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { type MetricName, metrics } from '#lib/console/usage/metrics';
 import type { UsageSeries } from '#lib/control/operations/usage/series';
+import { type Delta, deltaOf } from '#lib/core/delta';
 import { showMoney } from '#lib/core/show-money';
 
 type UsageTotal = UsageSeries['total'];

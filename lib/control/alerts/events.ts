@@ -122,6 +122,36 @@ export const alertEvents = {
     }),
     example: { reason: 'declined', detail: 'insufficient_funds' },
   },
+  view: {
+    summary: 'A saved view has more calls in the last hour or 24 hours than the number set for it.',
+    data: z.object({
+      view: z.uuid().meta({ description: 'The id of the saved view.' }),
+      name: z.string().meta({ description: 'Its name.' }),
+      page: z.string().meta({ description: 'The page that it opens: "logs" or "usage".' }),
+      query: z.string().meta({ description: 'Its filters, as in the URL of that page.' }),
+      over: z.int().meta({ description: 'The number of calls; the view has more.' }),
+      window: z
+        .enum(['hour', 'day'])
+        .meta({ description: 'Counted in the last hour, or the last 24 hours.' }),
+    }),
+    example: {
+      view: '01890000-0000-7000-8000-000000000000',
+      name: 'Failed calls',
+      page: 'logs',
+      query: 'status=5xx',
+      over: 100,
+      window: 'hour',
+    },
+  },
+  bad_answers: {
+    summary: 'Too many of the answers of the last 24 hours that have feedback with a score are bad.',
+    data: z.object({
+      rated: z.int().meta({ description: 'Answers of the last 24 hours that have a score.' }),
+      bad: z.int().meta({ description: 'Those with a score below 0.5.' }),
+      percent: z.int().meta({ description: 'The share of bad answers above which it is sent, percent.' }),
+    }),
+    example: { rated: 120, bad: 31, percent: 20 },
+  },
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type AlertKind = keyof typeof alertEvents;

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
+import type { AlertData } from '#lib/control/alerts/events';
 import type { Found } from '#lib/control/alerts/kinds';
 import type { PauseReason } from '#lib/control/billing/auto/pause';
 import { readAllBudgets } from '#lib/control/billing/month';
+import { goodScore } from '#lib/core/facts/feedback';
 import { formatUsd } from '#lib/core/money';
 
 /** Days before its expiry on which a key raises an alert: the first and the last. */
@@ -83,6 +85,23 @@ const paused = `
   FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
   WHERE a.enabled AND a.paused_at IS NOT NULL AND w.deleted_at IS NULL AND NOT w.demo`;
 
+/** Counted by `lib/control/views`, at most one more than the threshold. */
+const crowded = `
+  SELECT v.workspace_id::text AS workspace, v.id::text AS view, v.name, v.page, v.query, v.alert_over AS over,
+    v.alert_window AS window
+  FROM saved_view v JOIN workspace w ON w.id = v.workspace_id
+  WHERE v.alert_over IS NOT NULL AND v.alert_calls > v.alert_over AND NOT 'view' = ANY (w.muted_alerts)
+    AND w.deleted_at IS NULL AND NOT w.demo`;
+
+/** Calls of the last 24 hours; those with a score below a half are bad (contract: call-log/feedback-figures). */
+const badlyRated = `
+  SELECT w.id::text AS workspace, f.rated, f.bad, w.bad_percent AS percent
+  FROM workspace w CROSS JOIN LATERAL (
+    SELECT count(*)::int AS rated, (count(*) FILTER (WHERE score < ${goodScore}))::int AS bad FROM call_feedback
+    WHERE workspace_id = w.id AND at > $1::timestamptz - interval '24 hours' AND at <= $1::timestamptz AND score IS NOT NULL
+  ) f
+  WHERE w.deleted_at IS NULL AND NOT w.demo AND f.rated >= w.bad_rated AND f.bad * 100 > f.rated * w.bad_percent`;
+
 const limits: Readonly<Record<string, string>> = {
   workspace_rpm_exceeded: 'the limit of requests a minute',
   workspace_tpm_exceeded: 'the limit of tokens a minute',
@@ -144,6 +163,14 @@ export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]
   for (const { workspace: workspaceId, reason, detail, at } of await ask<Paused>(paused)) {
     const facts = { reason, ...(detail === null ? {} : { detail }) };
     found.push({ workspaceId, kind: 'auto_top_up_paused', subject: `${at.getTime()}`, facts });
+  }
+  type Crowded = { workspace: string; window: 'hour' | 'day' } & Omit<AlertData<'view'>, 'window'>;
+  for (const { workspace: workspaceId, ...facts } of await ask<Crowded>(crowded)) {
+    found.push({ workspaceId, kind: 'view', subject: `${facts.view} ${facts.over} ${facts.window}`, facts });
+  }
+  type Rated = { workspace: string } & AlertData<'bad_answers'>;
+  for (const { workspace: workspaceId, ...facts } of await query<Rated>(badlyRated, [new Date(nowMs)])) {
+    found.push({ workspaceId, kind: 'bad_answers', subject: 'feedback', facts });
   }
   return found;
 }

@@ -9,6 +9,8 @@ export const alertKinds = [
   'budget',
   'low_balance',
   'auto_top_up_paused',
+  'view',
+  'bad_answers',
 ] as const satisfies readonly AlertKind[];
 
 /** Kinds with a mail of their own, to the members who may pay. */
@@ -38,4 +40,6 @@ export const quietHours: Readonly<Record<AlertKind, number>> = {
   budget: 6,
   low_balance: 6,
   auto_top_up_paused: 0,
+  view: 1,
+  bad_answers: 24,
 };

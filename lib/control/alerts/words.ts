@@ -1,5 +1,6 @@
 import type { AlertKind } from '#lib/control/alerts/events';
 import { pauseText } from '#lib/control/billing/auto/pause-text';
+import { viewAddress } from '#lib/core/view-address';
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -60,6 +61,20 @@ const words: Readonly<Record<AlertKind, (facts: Facts) => AlertWords>> = {
       page: 'billing',
     };
   },
+  view: ({ name, page, query, over, window }) => {
+    const [when, last] = window === 'day' ? ['24 hours', '24h'] : ['hour', '1h'];
+    const range = page === 'usage' ? { range: '24h' } : { last };
+    return {
+      title: `The view “${String(name)}” has more than ${String(over)} calls`,
+      text: `In the last ${when}, the view “${String(name)}” had more than ${String(over)} calls. Its alert is set on the alerts page.`,
+      page: viewAddress({ page: String(page), query: String(query) }, range),
+    };
+  },
+  bad_answers: ({ rated, bad, percent }) => ({
+    title: `More than ${String(percent)}% of the rated answers are bad`,
+    text: `Of the ${String(rated)} answers of the last 24 hours that were rated, ${String(bad)} are bad. The log shows which, with what was said about them.`,
+    page: 'logs?feedback=bad&last=24h',
+  }),
   low_balance: ({ threshold }) => ({
     title: 'Low balance',
     text: `The funds of the workspace are below $${String(threshold)}.`,

@@ -3,6 +3,7 @@ import { stoppedTopUpLetter } from '#lib/control/mail/auto-top-up';
 import type { Mail } from '#lib/control/mail/drain';
 import { type Letter, writeLetter } from '#lib/control/mail/letter';
 import { lowBalanceLetter } from '#lib/control/mail/low-balance';
+import { viewLetter } from '#lib/control/mail/view';
 import { findOpenInvitation } from '#lib/control/operations/invitation/find';
 import { mintInvitationLink } from '#lib/control/operations/invitation/link';
 import { mintToken, type TokenPurpose } from '#lib/control/operations/user/token';
@@ -71,6 +72,7 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     });
   },
   alert: async (host, mail) => alertLetter(host.publicUrl, mail),
+  view: viewLetter,
   'low-balance': async (host, mail) => lowBalanceLetter(host.publicUrl, mail),
 };
 

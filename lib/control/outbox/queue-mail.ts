@@ -4,7 +4,14 @@ import type { SqlRunner } from '#lib/platform/data/change';
 import { newRowId } from '#lib/platform/data/row-id';
 
 /** What a mail is about; `lib/control/mail/compose.ts` makes its text when it is sent. */
-export type MailKind = 'verify' | 'reset' | 'auto-top-up-stopped' | 'invitation' | 'low-balance' | 'alert';
+export type MailKind =
+  | 'verify'
+  | 'reset'
+  | 'auto-top-up-stopped'
+  | 'invitation'
+  | 'low-balance'
+  | 'alert'
+  | 'view';
 
 /** A mail to be sent. */
 export interface Queued {

@@ -89,3 +89,8 @@ export function tagTitle({ name, value }: Tag): string {
     ? `End user ${JSON.stringify(value)}`
     : `Tag ${JSON.stringify(`${name}=${value}`)}`;
 }
+
+/** The flag of a call that a limit a minute of a tag or end user refused (contract: call-log/flags). */
+export function tagLimitFlag(name: string): string {
+  return name === endUserName ? 'end_user_limit' : `tag_limit_${name}`;
+}

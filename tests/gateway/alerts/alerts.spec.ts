@@ -162,6 +162,42 @@ describe('alerts (contract: control-plane/alerts)', () => {
     expect(await told()).toMatchObject([{ endedAt: expect.any(String) }]);
   });
 
+  it('report bad answers above a share of those of a day that were rated, from a number of them on', async () => {
+    const { id, slug, told, mails, events } = await newWorkspace();
+    const rate = async (score: number, hoursAgo: number, count: number) => {
+      await db.prisma.callFeedback.createMany({
+        data: Array.from({ length: count }, () => ({
+          ...{ callId: randomUUID(), workspaceId: id, keyId: id, model: 'm', provider: 'p', score },
+          ...{ givenBy: 'api-key', givenAt: new Date() },
+          at: new Date(Date.now() - hoursAgo * 3_600_000),
+        })),
+      });
+    };
+    const given = { badPercent: 25, badRated: 8 };
+    expect(await operate(db, setAlerts, { workspace: slug, ...given })).toMatchObject(given);
+    await rate(0.49, 25, 50);
+    await rate(0.49, 2, 2);
+    await rate(0.5, 1, 5);
+    await tell();
+    expect(await told()).toEqual([]);
+    await rate(1, 1, 1);
+    await tell();
+    // Exactly a quarter is not more than a quarter.
+    expect(await told()).toEqual([]);
+    await rate(0, 1, 1);
+    await Promise.all([tell(), tell(), tell()]);
+    expect(await told()).toMatchObject([
+      { kind: 'bad_answers', page: 'logs?feedback=bad&last=24h', endedAt: null },
+    ]);
+    expect(JSON.parse((await events())[0]?.body ?? '').data).toEqual({ rated: 9, bad: 3, percent: 25 });
+    expect([await mails(), await events()].map(({ length }) => length)).toEqual([1, 1]);
+    await operate(db, setAlerts, { workspace: slug, badPercent: 50 });
+    await tell();
+    expect((await told())[0]?.endedAt).not.toBeNull();
+    const wrong = operate(db, setAlerts, { workspace: slug, badPercent: 100 });
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_body', field: 'badPercent' });
+  });
+
   it('report a limit of the workspace once, however many calls it refuses', async () => {
     const { id, told, mails, events } = await newWorkspace();
     for (let call = 0; call < 6; call += 1) {

@@ -386,17 +386,18 @@ describe('showing keys', () => {
     expect(await causeOf(capped.id)).toBe('d7');
     const { refusing } = await findKey(db, capped.id);
     expect(Date.parse(refusing?.until ?? '')).toBeGreaterThan(Date.now() + 4 * 86_400_000);
-    const called = (errorCode: string | null, minutesAgo: number) =>
+    const called = (errorCode: string | null, minutesAgo: number, flags: string[] = []) =>
       db.pool.query(
         `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, requested_model, error_code, streamed,
            latency_ms, overhead_ms, end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
-         VALUES ($1, $2, $3, $4, 'chat', 'chat.create', 200, 'a/b', $5, false, 1, 1, 'completed', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
+         VALUES ($1, $2, $3, $4, 'chat', 'chat.create', 200, 'a/b', $5, false, 1, 1, 'completed', 'none', $6, '{}', '[]', '[]', 0, 0, 0)`,
         [
           idFloor(Date.now() - minutesAgo * 60_000),
           new Date(Date.now() - minutesAgo * 60_000),
           workspace.id,
           id,
           errorCode,
+          flags,
         ],
       );
     expect(await findKey(db, id)).toMatchObject({ lastUsedAt: null, lastTriedAt: null });
@@ -404,10 +405,14 @@ describe('showing keys', () => {
     expect((await findKey(db, id)).lastTriedAt).toMatch(/Z$/);
     await called(null, 59);
     expect(await causeOf(id)).toBeNull();
+    // The limits of a tag and of an end user are not the key's.
+    await called('api_key_rpm_exceeded', 58, ['tag_limit_feature']);
+    await called('api_key_tpm_exceeded', 57, ['end_user_limit']);
+    expect(await causeOf(id)).toBeNull();
     await called('api_key_rpm_exceeded', 50);
     await called('workspace_tpm_exceeded', 40);
     await called(null, 30);
-    const rate = { code: 'workspace_tpm_exceeded', latest: { refused: 2, calls: 4, model: null } };
+    const rate = { code: 'workspace_tpm_exceeded', latest: { refused: 2, calls: 6, model: null } };
     expect((await findKey(db, id)).refusing).toMatchObject({ cause: 'rate', ...rate });
     await called('model_not_allowed', 20);
     expect((await findKey(db, id)).refusing).toMatchObject({ cause: 'model', latest: { model: 'a/b' } });

@@ -5,11 +5,12 @@ import {
   deleteTagBudget,
   listTagBudgets,
   setTagBudget,
+  showTagSpend,
 } from '#lib/control/operations/tag-budget/operations';
 import { usageByTag } from '#lib/control/operations/usage/tags';
 import { closeBalanced } from '#tests/support/books';
 import { ask } from '#tests/support/chat-call';
-import { operate, setWorkspace } from '#tests/support/control/operate';
+import { listKeys, operate, setWorkspace } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
@@ -184,5 +185,18 @@ describe('budgets of end users and tags (contract: tags/budgets, tags/spend)', (
     expect(refused).toMatchObject({ status: 429, code: 'api_key_rpm_exceeded' });
     expect(refused.message).toMatch(/^End user "u1" is limited to 2 requests a minute\. /);
     expect((await send(key, { user: 'u2' })).status).toBe(200);
+    // Shown as refusing with the budgets, and not as a limit of the key (contract: tags/spent, operations/key-show).
+    await stack.call(refused.id);
+    expect((await operate(stack.db, showCall, { id: refused.id })).flags).toEqual(['end_user_limit']);
+    const limited = { code: 'api_key_rpm_exceeded', until: null };
+    const [each] = (await operate(stack.db, listTagBudgets, { workspace: slug })).data;
+    expect(each?.refusing).toMatchObject({ ...limited, latest: { values: 2 } });
+    const looked = (value: string) => operate(stack.db, showTagSpend, { workspace: slug, value });
+    expect((await looked('u1')).refusing).toMatchObject({ ...limited, latest: { refused: 1, values: 1 } });
+    expect((await looked('u2')).refusing).toBeNull();
+    await budget(slug, { value: 'u1', rpm: 5 });
+    const [all, own] = (await operate(stack.db, listTagBudgets, { workspace: slug })).data;
+    expect([all?.refusing?.latest?.values, own?.refusing?.latest?.refused]).toEqual([1, 1]);
+    expect((await listKeys(stack.db, slug)).data.map(({ refusing }) => refusing)).toEqual([null]);
   });
 });

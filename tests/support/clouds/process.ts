@@ -3,10 +3,9 @@
  * signatures of assertions and requests, audiences, times and lives of tokens. Signatures of requests are checked by
  * `aws4`, which shares no code with the signer.
  */
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import aws4 from 'aws4';
 import { bedrockMessages, completion, content, message, sse } from '#tests/support/clouds/answers';
 import {
   type Asked,
@@ -32,6 +31,7 @@ import {
   googleImpersonation,
   googleMetadata,
 } from '#tests/support/clouds/machine';
+import { faultOfSignature, timeFault } from '#tests/support/clouds/signature';
 
 function googleToken({ body, origin, path }: Asked): Given {
   const form = new URLSearchParams(body.toString());
@@ -147,54 +147,21 @@ function azure({ request, path }: Asked): Given {
     : given(404, { error: { message: 'no' } });
 }
 
-const timeFault = 'Signature expired: its date is not within the allowed range.';
-
-/** Whether a request is signed by Signature Version 4 with known keys, as AWS's document says. */
-function signatureFault({ request, path, body }: Asked, service: string): string | null {
-  const { headers } = request;
-  const authorization = headers.authorization ?? '';
-  const parts =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
-  const [, id = '', , region = '', named, list = ''] = parts.exec(authorization) ?? [];
-  if (named !== service) return 'The request is not signed for this service.';
-  const role = roleKeys.get(id);
-  if (role && (role.untilMs < now() || headers['x-amz-security-token'] !== role.token)) {
-    return 'The security token included in the request is expired';
-  }
-  const secret = id === cloudKeys.aws.accessKeyId ? cloudKeys.aws.secretAccessKey : role?.secret;
-  if (secret === undefined || state.revoked) return 'The security token included in the request is invalid.';
-  const hash = createHash('sha256').update(body).digest('hex');
-  const said = headers['x-amz-content-sha256'];
-  if (said !== undefined && said !== hash) return 'The body is not the one that was signed.';
-  const sentDate = String(headers['x-amz-date'] ?? '');
-  const atMs = Date.parse(
-    sentDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
-  );
-  // AWS takes five minutes. For models it is three here, so that a clock that is four minutes off is noticed.
-  const mostMs = service === 'sts' ? 300_000 : 180_000;
-  if (!(Math.abs(atMs - now()) <= mostMs)) return timeFault;
-  const signedHeaders = Object.fromEntries(
-    list.split(';').map((name) => [name, String(headers[name] ?? '')]),
-  );
-  if (!('host' in signedHeaders) || !('x-amz-date' in signedHeaders)) return 'A header is not signed.';
-  const sent = {
-    method: request.method ?? '',
-    path,
+/** Whether a request is signed with known keys. */
+function signatureFault(asked: Asked, service: string): string | null {
+  return faultOfSignature(asked, {
     service,
-    region,
-    headers: signedHeaders,
-    body: body.toString(),
-    // `aws4` would sign one more.
-    extraHeadersToIgnore: 'content-length' in signedHeaders ? {} : { 'content-length': true },
-  };
-  const again = aws4.sign(sent, {
-    accessKeyId: id,
-    secretAccessKey: secret,
-    ...(role && { sessionToken: role.token }),
+    nowMs: now(),
+    // AWS takes five minutes. For models it is three here, so that a clock that is four minutes off is noticed.
+    mostMs: service === 'sts' ? 300_000 : 180_000,
+    secretOf: (id, token) => {
+      if (state.revoked) return null;
+      if (id === cloudKeys.aws.accessKeyId) return { secret: cloudKeys.aws.secretAccessKey };
+      const role = roleKeys.get(id);
+      if (!role) return null;
+      return role.untilMs < now() || token !== role.token ? 'expired' : role;
+    },
   });
-  const expected = String(again.headers?.Authorization).split('Signature=')[1];
-  if (expected === authorization.split('Signature=')[1]) return null;
-  return 'The request signature we calculated does not match the signature you provided.';
 }
 
 function sts(asked: Asked): Given {

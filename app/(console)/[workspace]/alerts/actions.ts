@@ -3,6 +3,12 @@
 import { operationAction } from '#lib/console/operation';
 import { setAlerts } from '#lib/control/operations/alert/operations';
 import {
+  alertOnView,
+  endViewAlert,
+  subscribeView,
+  unsubscribeView,
+} from '#lib/control/operations/view/operations';
+import {
   createWebhook,
   deleteWebhook,
   redeliver,
@@ -22,3 +28,11 @@ export const deleteWebhookAction = operationAction(deleteWebhook);
 export const testWebhookAction = operationAction(testWebhook);
 
 export const redeliverAction = operationAction(redeliver);
+
+export const subscribeViewAction = operationAction(subscribeView);
+
+export const unsubscribeViewAction = operationAction(unsubscribeView);
+
+export const alertOnViewAction = operationAction(alertOnView);
+
+export const endViewAlertAction = operationAction(endViewAlert);

@@ -9,7 +9,6 @@ import { TotalsStrip } from '#components/usage/totals-strip';
 import type { Membership } from '#lib/console/member';
 import { readForPage, tryForPage } from '#lib/console/operation';
 import { clockWithSeconds } from '#lib/console/show/bucket-labels';
-import { deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { monthSentence } from '#lib/console/show/month';
 import { showRange } from '#lib/console/show/range';
@@ -23,6 +22,7 @@ import { totalsOf } from '#lib/console/usage/totals';
 import { ledgerOfUsage, seriesOfUsage } from '#lib/control/operations/usage/operations';
 import { showMonth } from '#lib/control/operations/workspace/month';
 import { dayCeiling, dayStart } from '#lib/core/charts/zone';
+import { deltaOf } from '#lib/core/delta';
 import { showMoney } from '#lib/core/show-money';
 
 const strip: readonly MetricName[] = [

@@ -4,7 +4,7 @@ import { alertKinds } from '#lib/control/alerts/kinds';
 import { alertWords } from '#lib/control/alerts/words';
 import { change, read } from '#lib/control/operations/declare';
 import { allOptional } from '#lib/control/operations/field/field';
-import { toggle } from '#lib/control/operations/field/kinds';
+import { count, toggle } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging, placeOf, placeText } from '#lib/control/operations/field/paging';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
@@ -43,7 +43,39 @@ const switches = {
     help: 'When automatic top-ups are paused. Members who can pay always get an email.',
     example: false,
   }),
+  view: toggle({
+    label: 'Saved views',
+    help: 'When a view has more calls than the number set for it.',
+    example: false,
+  }),
+  bad_answers: toggle({
+    label: 'Bad answers',
+    help: 'When too many of the answers of 24 hours that were rated are bad.',
+    example: false,
+  }),
 } satisfies Record<AlertKind, unknown>;
+
+/** From when answers count as too bad. */
+const badAnswers = {
+  badPercent: count(
+    {
+      label: 'Bad answers above',
+      help: 'The share of bad answers above which the alert on bad answers starts.',
+      unit: 'percent',
+      example: 25,
+    },
+    { min: 0, max: 99 },
+  ),
+  badRated: count(
+    {
+      label: 'Of rated answers at least',
+      help: 'Fewer answers of 24 hours with a score start no alert on bad answers.',
+      unit: 'answers',
+      example: 50,
+    },
+    { min: 1, max: 1_000_000 },
+  ),
+};
 
 const shownSwitches = z.object({
   limit: z.boolean(),
@@ -53,14 +85,20 @@ const shownSwitches = z.object({
   budget: z.boolean(),
   low_balance: z.boolean(),
   auto_top_up_paused: z.boolean(),
+  view: z.boolean(),
+  bad_answers: z.boolean(),
 } satisfies Record<AlertKind, z.ZodType>);
+const shownSettings = shownSwitches.extend({
+  badPercent: z.int().describe('The share of bad answers above which bad_answers starts, percent.'),
+  badRated: z.int().describe('Rated answers of 24 hours below which bad_answers does not start.'),
+});
 
 export const showAlertSettings = read({
   name: 'alert.settings',
-  summary: 'Shows which kinds of alerts a workspace gets.',
+  summary: 'Shows which kinds of alerts a workspace gets, and from which share of bad answers.',
   reach: 'workspace',
   permission: 'workspace:read',
-  output: shownSwitches,
+  output: shownSettings,
   state: (shown) => shown,
   http: [{ method: 'GET', path: `${path}/settings` }],
   line: { arguments: ['workspace'] },
@@ -69,11 +107,12 @@ export const showAlertSettings = read({
 
 export const setAlerts = change({
   name: 'alert.set',
-  summary: 'Switches kinds of alerts on or off; the others are unchanged.',
+  summary:
+    'Switches kinds of alerts on or off, and sets from which share of bad answers one starts; the others are unchanged.',
   reach: 'workspace',
   permission: 'workspace:write',
-  fields: allOptional(switches),
-  output: shownSwitches,
+  fields: allOptional({ ...switches, ...badAnswers }),
+  output: shownSettings,
   http: [{ method: 'PATCH', path: `${path}/settings` }],
   line: { arguments: ['workspace'] },
   run: async ({ store, scope, expect }, input) => {
@@ -86,7 +125,11 @@ export const setAlerts = change({
       ...Object.fromEntries(Object.entries(input).filter(([, on]) => on !== undefined)),
     };
     const mutedAlerts = alertKinds.filter((kind) => !after[kind]);
-    await store.prisma.workspace.update({ where: { id: workspaceId }, data: { mutedAlerts } });
+    const { badPercent, badRated } = after;
+    await store.prisma.workspace.update({
+      where: { id: workspaceId },
+      data: { mutedAlerts, badPercent, badRated },
+    });
     return { result: after, subject: workspaceId, before, after };
   },
 });
@@ -140,9 +183,9 @@ export const listAlerts = read({
 export const alertOperations = [showAlertSettings, setAlerts, listAlerts];
 
 async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceScope) {
-  const { mutedAlerts } = await prisma.workspace.findUniqueOrThrow({
+  const { mutedAlerts, ...bad } = await prisma.workspace.findUniqueOrThrow({
     where: { id },
-    select: { mutedAlerts: true },
+    select: { mutedAlerts: true, badPercent: true, badRated: true },
   });
   const on = (kind: string) => !mutedAlerts.includes(kind);
   return {
@@ -153,5 +196,8 @@ async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceSco
     low_balance: on('low_balance'),
     auto_top_up_paused: on('auto_top_up_paused'),
     budget: on('budget'),
+    view: on('view'),
+    bad_answers: on('bad_answers'),
+    ...bad,
   };
 }

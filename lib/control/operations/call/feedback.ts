@@ -4,10 +4,9 @@ import { more } from '#lib/control/operations/call/figure-filters';
 import { choice, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
 import type { Store } from '#lib/control/operations/store';
+import { goodScore } from '#lib/core/facts/feedback';
 import { openBytes, type SealingKey, sealBytes } from '#lib/platform/sealing';
 
-/** From this score on, an answer is good (contract: call-log/feedback-figures). */
-export const goodScore = 0.5;
 export const longestLabel = 64;
 export const longestText = 4_000;
 const authors = ['api-key', 'management-key', 'user', 'operator'] as const;

@@ -1,11 +1,12 @@
 import { callCost } from '#lib/control/operations/call/figure-filters';
 import { callFilters, foreignId, hasContent, isOwnId } from '#lib/control/operations/call/filters';
 import { settledAfter } from '#lib/control/operations/call/span';
-import { summedCalls } from '#lib/control/operations/call/summed';
+import { shownTokens, summedCalls, summedFigures } from '#lib/control/operations/call/summed';
 import { conditionsOf, keysetOf, nextOf, type Order } from '#lib/control/operations/field/paging';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { keptFromId } from '#lib/control/retention/weeks';
+import { errorClassSql } from '#lib/gateway/settlement/pure/error-class';
 
 /** Filters that an index serves; the others are compared call by call. */
 const { id, key, from, to, customId, ...others } = callFilters;
@@ -86,8 +87,6 @@ function withinRange(
   return where;
 }
 
-/** The classes of usage that make up a call's tokens, as the log shows them. */
-const tokenClasses = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
 /** Floats hold whatever a provider reported. */
 const figure = (name: string) => `least(greatest(coalesce(u."${name}", 0), 0), 1e12)`;
 
@@ -96,10 +95,93 @@ export const callOrders = {
   cost: { sql: callCost, type: 'bigint' },
   latency: { sql: 'c.latency_ms::bigint', type: 'bigint' },
   tokens: {
-    sql: `(SELECT (${tokenClasses.map(figure).join(' + ')})::bigint FROM json_to_record(c.usage) AS u (${tokenClasses.map((name) => `"${name}" float8`).join(', ')}))`,
+    sql: `(SELECT (${shownTokens.map(figure).join(' + ')})::bigint FROM json_to_record(c.usage) AS u (${shownTokens.map((name) => `"${name}" float8`).join(', ')}))`,
     type: 'bigint',
   },
 } as const satisfies Record<string, Order>;
+
+/** The figures of the calls that a search finds. */
+export interface CallFigures {
+  readonly calls: number;
+  readonly errors: number;
+  readonly costNano: bigint;
+  /** Input, cached and output. */
+  readonly tokens: number;
+  /** Of the calls that were neither refused nor interrupted, ms; null: there are none. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** Whether these are all calls of the search; otherwise the newest 400,000 were compared. */
+  readonly all: boolean;
+}
+
+/** The newest calls that an index finds for a search, so that comparing them takes a second at most. */
+function newestCalls(scope: WorkspaceScope, nowMs: number, search: Search, values: unknown[]): string {
+  return `(SELECT c.* FROM call c WHERE ${withinRange(scope, nowMs, search, values).join(' AND ')}
+    ORDER BY c.id DESC LIMIT ${mostRanked}) AS c`;
+}
+
+/**
+ * The figures of the calls that a search finds: from the totals of usage if they have exactly these calls, otherwise of
+ * those among the newest 400,000 of its range.
+ */
+export async function readCallFigures(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  nowMs: number,
+  input: Search['input'],
+): Promise<CallFigures> {
+  const summed = await summedFigures(store, scope, nowMs, input);
+  if (summed) return { ...summed, all: true };
+  const search = { input, after: undefined };
+  const values: unknown[] = [];
+  const newest = newestCalls(scope, nowMs, search, values);
+  const looked = `(SELECT count(*) FROM (SELECT FROM ${newest}) AS looked)::int`;
+  const where = ['TRUE', ...conditionsOf(compared, input, values)].join(' AND ');
+  const [row] = await store.query<{
+    calls: number;
+    errors: number;
+    cost: string;
+    tokens: string;
+    p50: number | null;
+    p95: number | null;
+    looked: number;
+  }>(
+    `SELECT count(*)::int AS calls, count(error)::int AS errors, coalesce(sum(cost), 0)::text AS cost,
+       coalesce(sum(tokens), 0)::text AS tokens, ${looked} AS looked,
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY latency) AS p50,
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY latency) AS p95
+     FROM (SELECT ${errorClassSql('c.')} AS error, ${callCost} AS cost, ${callOrders.tokens.sql} AS tokens,
+         CASE WHEN c.end_reason IN ('refused', 'interrupted') THEN NULL ELSE c.latency_ms END AS latency
+       FROM ${newest} WHERE ${where}) AS found`,
+    values,
+  );
+  return {
+    calls: row?.calls ?? 0,
+    errors: row?.errors ?? 0,
+    costNano: BigInt(row?.cost ?? 0),
+    tokens: Number(row?.tokens ?? 0),
+    p50Ms: row?.p50 ?? null,
+    p95Ms: row?.p95 ?? null,
+    all: (row?.looked ?? 0) < mostRanked,
+  };
+}
+
+/** How many calls a search finds among the newest 400,000 of its range; counting ends at `most`. */
+export async function countUpTo(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  nowMs: number,
+  { input, most }: { readonly input: Search['input']; readonly most: number },
+): Promise<number> {
+  const values: unknown[] = [most];
+  const newest = newestCalls(scope, nowMs, { input, after: undefined }, values);
+  const where = ['TRUE', ...conditionsOf(compared, input, values)].join(' AND ');
+  const [row] = await store.query<{ calls: number }>(
+    `SELECT count(*)::int AS calls FROM (SELECT FROM ${newest} WHERE ${where} LIMIT $1::int) AS found`,
+    values,
+  );
+  return row?.calls ?? 0;
+}
 
 /** Which calls a ranking has looked at. */
 export interface Ranked {

@@ -8,6 +8,7 @@ import { daysLater, knownZone } from '#lib/core/charts/zone';
 import type { ErrorCode } from '#lib/core/errors';
 import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue } from '#lib/core/facts/snapshot';
+import { endUserName, tagLimitFlag } from '#lib/core/facts/tags';
 import { idFloor } from '#lib/platform/ids';
 
 const causes = [
@@ -159,13 +160,18 @@ const rateCodes = ['rpm', 'tpm', 'concurrency'].flatMap((limit) => [
 ]);
 const latestMs = 3_600_000;
 
+/** Whether a limit of a tag or end user refused it: the key can do nothing about that (contract: call-log/flags). */
+const ofTagLimit = `EXISTS (SELECT FROM unnest(flags) AS f (flag)
+  WHERE flag = '${tagLimitFlag(endUserName)}' OR starts_with(flag, '${tagLimitFlag('')}'))`;
+
 const latestCalls = `
   SELECT k.id::text AS id, c.* FROM unnest($1::uuid[]) AS k (id) CROSS JOIN LATERAL (
     SELECT count(*)::int AS calls, (array_agg(error_code ORDER BY id DESC))[1] AS code,
       (array_agg(requested_model ORDER BY id DESC))[1] AS model, max(at) AS at,
       count(*) FILTER (WHERE limited)::int AS limited, max(at) FILTER (WHERE limited) AS "limitedAt",
       (array_agg(error_code ORDER BY id DESC) FILTER (WHERE limited))[1] AS "limitedCode"
-    FROM (SELECT id, at, error_code, requested_model, coalesce(error_code = ANY ($3::text[]), false) AS limited
+    FROM (SELECT id, at, error_code, requested_model, coalesce(error_code = ANY ($3::text[]), false)
+          AND NOT ${ofTagLimit} AS limited
       FROM call WHERE key_id = k.id AND id >= $2::uuid ORDER BY id DESC LIMIT 100) AS newest
   ) AS c WHERE c.calls > 0`;
 

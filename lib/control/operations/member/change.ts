@@ -76,7 +76,8 @@ export interface TakenBack {
 
 /**
  * Ends for good what a member granted and could no longer grant (contract: control-plane/members): management keys and
- * open invitations. They do not come back with the role. Without any role, the member's own views end too.
+ * open invitations. They do not come back with the role. Without any role, the member's own views
+ * and weekly mails of views end too.
  * @param role the member's new role; null: none.
  */
 export async function takeBack(
@@ -87,8 +88,10 @@ export async function takeBack(
 ): Promise<TakenBack> {
   const { prisma } = store;
   const { workspaceId } = scope;
-  if (role === null)
+  if (role === null) {
     await prisma.savedView.deleteMany({ where: { workspaceId, ownerId: userId, shared: false } });
+    await prisma.viewSubscription.deleteMany({ where: { userId, view: { workspaceId } } });
+  }
   const maker = await prisma.user.findUnique({ where: { id: userId }, select: { operator: true } });
   if (maker?.operator) return { managementKeys: 0, invitations: 0 };
   const lost = await lostManagementKeys(store, scope, userId, role);

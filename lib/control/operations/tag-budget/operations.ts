@@ -34,6 +34,7 @@ import {
   tagBudgetSubject,
 } from '#lib/control/operations/tag-budget/settings';
 import {
+  readTagLimited,
   readTagRefusal,
   readTagSpend,
   shownSpend,
@@ -106,15 +107,18 @@ export const listTagBudgets = read({
     );
     const spendOf = await readTagSpend(store, scope, rows.filter(isOfOne), nowMs);
     const { tags, endUsers } = await readChoice(context);
+    const limitedBy = await readTagLimited(store, scope, nowMs);
+    const own = rows.some((row) => !isOfOne(row)) ? await readExceptions(context) : [];
     const data = await Promise.all(
       rows.map(async (row) => {
-        if (!isOfOne(row)) return { ...tagBudgetOf(row), spent: null, refusing: null };
-        const spend = spendOf(row);
         const binds = row.name === endUserName ? endUsers : tags;
+        const limited = binds ? limitedBy(row, own) : null;
+        if (!isOfOne(row)) return { ...tagBudgetOf(row), spent: null, refusing: limited };
+        const spend = spendOf(row);
         const refusing = binds
           ? await readTagRefusal(store, scope, row, { caps: capsOf(row), spend, nowMs })
           : null;
-        return { ...tagBudgetOf(row), spent: showSpend(spend), refusing };
+        return { ...tagBudgetOf(row), spent: showSpend(spend), refusing: refusing ?? limited };
       }),
     );
     return { data, next };
@@ -133,7 +137,9 @@ const tagState = z.object({
   spent: shownSpend,
   refusing: shownTagRefusal
     .nullable()
-    .describe('Why its calls are refused now by the budget in dollars; null: they are not.'),
+    .describe(
+      'Why its calls are refused now, by a budget in dollars, or in the last hour by a limit a minute; null: they are not.',
+    ),
 });
 
 export const showTagSpend = read({
@@ -158,16 +164,17 @@ export const showTagSpend = read({
     const recorded = tag === undefined ? choice.endUsers : choice.tags;
     const row = rows.find(isOfOne) ?? rows[0];
     const spend = spendOf(subject);
+    const facts = row && recorded ? { caps: capsOf(row), spend, nowMs } : null;
+    const refusal = facts && (await readTagRefusal(store, scope, subject, facts));
+    const limited = row && recorded ? await readTagLimited(store, scope, nowMs) : null;
+    const { rpm, tpm } = row ?? { rpm: null, tpm: null };
     return {
       tag: tag ?? null,
       value,
       recorded,
       budget: row && recorded ? tagBudgetOf(row) : null,
       spent: showSpend(spend),
-      refusing:
-        row && recorded
-          ? await readTagRefusal(store, scope, subject, { caps: capsOf(row), spend, nowMs })
-          : null,
+      refusing: refusal ?? limited?.({ ...subject, rpm, tpm }, []) ?? null,
     };
   },
 });
@@ -283,6 +290,14 @@ function readChoice({ store, scope }: Pick<Context<'workspace'>, 'scope'> & { re
   return store.prisma.workspace.findUniqueOrThrow({
     where: { id: scope.workspaceId },
     select: { tags: true, endUsers: true },
+  });
+}
+
+/** The values with a budget of their own. */
+function readExceptions({ store, scope }: Pick<ReadContext<'workspace'>, 'store' | 'scope'>) {
+  return store.prisma.tagBudget.findMany({
+    where: { ...inScope(scope), NOT: { value: '' } },
+    select: { name: true, value: true },
   });
 }
 

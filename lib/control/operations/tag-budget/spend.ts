@@ -3,8 +3,9 @@ import { isReached } from '#lib/control/operations/key/refusing';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { dayStart, daysLater, knownZone } from '#lib/core/charts/zone';
-import { type Tag, type TagCaps, tagIdOf } from '#lib/core/facts/tags';
+import { endUserName, type Tag, type TagCaps, tagIdOf, tagLimitFlag } from '#lib/core/facts/tags';
 import { formatUsd } from '#lib/core/money';
+import { idFloor } from '#lib/platform/ids';
 
 /** What a tag spent in each window of budgets, nano-dollars (contract: tags/spend). */
 export interface TagSpend {
@@ -29,7 +30,18 @@ export const shownTagRefusal = z.object({
     .datetime()
     .nullable()
     .describe('When calls are admitted again; null: it is not known, or only if the budget is changed.'),
+  latest: z
+    .object({
+      at: z.iso.datetime(),
+      refused: z.int().describe('Calls of the last hour that were refused for it.'),
+      values: z.int().describe('End users or values whose calls they were.'),
+    })
+    .nullable()
+    .describe(
+      'If limits a minute refuse: the latest refusal, and how many there were among the newest 1,000 failed calls of the workspace; null: a budget in dollars refuses.',
+    ),
 });
+export type ShownTagRefusal = z.output<typeof shownTagRefusal>;
 
 /** Sliding windows keep a whole quarter of an hour until all of it is out. */
 const windowHours = { d7: 168, d30: 720 };
@@ -89,12 +101,12 @@ export async function readTagRefusal(
   };
   if (isReached(spend.dayNano, caps.dayNano)) {
     const until = new Date(daysLater(nowMs, knownZone(scope.timeZone), 1)).toISOString();
-    return { code: 'day_limit_reached', until };
+    return { code: 'day_limit_reached', until, latest: null };
   }
   if (isReached(spend.d7Nano, caps.d7Nano))
-    return { code: 'd7_limit_reached', until: await freesAt('d7', caps.d7Nano) };
+    return { code: 'd7_limit_reached', until: await freesAt('d7', caps.d7Nano), latest: null };
   if (isReached(spend.d30Nano, caps.d30Nano))
-    return { code: 'd30_limit_reached', until: await freesAt('d30', caps.d30Nano) };
+    return { code: 'd30_limit_reached', until: await freesAt('d30', caps.d30Nano), latest: null };
   return null;
 }
 
@@ -105,3 +117,45 @@ const freeing = `
     WHERE tag_id = $1::uuid AND workspace_id = $5::uuid
       AND quarter > $4::timestamptz - $2::int * interval '1 hour' - interval '15 minutes'
   ) AS spend WHERE newer >= $3::bigint`;
+
+const limitedHourMs = 3_600_000;
+
+/** Refusals by limits a minute within the hour, by the tag whose limit it was; of the newest failed calls only. */
+const limited = `
+  SELECT t.name, t.value, count(*)::int AS refused, max(f.at) AS at,
+    (array_agg(f.error_code ORDER BY f.id DESC))[1] AS code
+  FROM (SELECT id, at, error_code, flags FROM call WHERE workspace_id = $1::uuid AND status >= 400 AND id >= $2::uuid
+    ORDER BY id DESC LIMIT 1000) AS f
+  JOIN call_tag c ON c.call_id = f.id JOIN tag t ON t.id = c.tag_id AND t.workspace_id = $1::uuid
+  WHERE (CASE WHEN t.name = '${endUserName}' THEN '${tagLimitFlag(endUserName)}' ELSE '${tagLimitFlag('')}' || t.name END)
+    = ANY (f.flags)
+  GROUP BY t.name, t.value`;
+
+/**
+ * Which limits a minute of tags and end users refused calls within an hour (contract: tags/spent).
+ * @returns for a budget with such a limit: of its value, or, without a value, of all values that have no budget of their
+ * own; null: none was refused. @throws Error of the database.
+ */
+export async function readTagLimited(
+  store: Pick<Store, 'query'>,
+  { workspaceId }: WorkspaceScope,
+  nowMs: number,
+): Promise<(budget: LimitedBudget, others: readonly Tag[]) => ShownTagRefusal | null> {
+  type Row = Tag & { readonly refused: number; readonly at: Date; readonly code: string };
+  const rows = await store.query<Row>(limited, [workspaceId, idFloor(nowMs - limitedHourMs)]);
+  return ({ name, value, rpm, tpm }, others) => {
+    if (rpm === null && tpm === null) return null;
+    const own = (row: Tag) => others.some((other) => other.name === row.name && other.value === row.value);
+    const found = rows
+      .filter((row) => row.name === name && (value === '' ? !own(row) : row.value === value))
+      .sort((one, other) => other.at.getTime() - one.at.getTime());
+    const [newest] = found;
+    if (newest === undefined) return null;
+    const refused = found.reduce((sum, row) => sum + row.refused, 0);
+    const latest = { at: newest.at.toISOString(), refused, values: found.length };
+    return { code: newest.code, until: null, latest };
+  };
+}
+
+/** A budget with its limits a minute. */
+type LimitedBudget = Tag & { readonly rpm: number | null; readonly tpm: number | null };

@@ -1,8 +1,8 @@
-import { goodScore } from '#lib/control/operations/call/feedback';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import type { Range } from '#lib/control/operations/usage/range';
+import { goodScore } from '#lib/core/facts/feedback';
 import { Histogram } from '#lib/core/metering/histogram';
 import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import { type ErrorClass, errorClasses } from '#lib/gateway/settlement/pure/error-class';

@@ -13,14 +13,20 @@ import {
 } from '#lib/control/operations/field/paging';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
 import { inScope, within } from '#lib/control/operations/scope';
+import { searchOfView } from '#lib/control/operations/view/filters';
 import {
+  mostViewAlerts,
   mostViews,
   queryOf,
   type ShownView,
   shownView,
+  type ViewPage,
+  viewAlertFields,
   viewFields,
   viewPages,
+  viewWindows,
 } from '#lib/control/operations/view/settings';
+import { reportedMonday } from '#lib/control/operations/view/week';
 import { may, rolesThatMay } from '#lib/core/role';
 import { newRowId } from '#lib/platform/data/row-id';
 
@@ -54,14 +60,19 @@ export const listViews = read({
     const { ids, next } = await pageOfIds(store, list, { sort: 'name', after, limit: limitOf(input) });
     const rows = await store.prisma.savedView.findMany({
       where: { ...inScope(scope), id: { in: ids } },
-      include: withAuthor,
+      include: alsoRead(actor),
     });
     return { data: inOrderOf(ids, rows).map((row) => shown(context, row)), next };
   },
 });
 
 const byName = { name: { sql: 'lower(v.name)', type: 'text' } } as const satisfies Record<string, Order>;
-const withAuthor = { owner: { select: { name: true, email: true } } } as const;
+/** Its author, and whether the caller gets it by mail. */
+const alsoRead = (actor: Caller['actor']) => ({
+  owner: { select: { name: true, email: true } },
+  subscriptions: { where: { userId: userOf(actor) ?? noUser }, select: { userId: true } },
+});
+const noUser = '00000000-0000-0000-0000-000000000000';
 
 export const createView = create({
   name: 'view.create',
@@ -86,7 +97,7 @@ export const createView = create({
     await refuseTaken(context, ownerId, name);
     const row = await store.prisma.savedView.create({
       data: { id: newRowId(), workspaceId, ownerId, ...data },
-      include: withAuthor,
+      include: alsoRead(actor),
     });
     return { result: shown(context, row), subject: row.id, before: null, after: stateOf(row) };
   },
@@ -130,9 +141,131 @@ export const deleteView = change({
   },
 });
 
-export const viewOperations = [listViews, createView, renameView, deleteView];
+export const subscribeView = change({
+  name: 'view.subscribe',
+  summary:
+    'Sends you an email about a saved view every Monday: the figures of the week, compared with the week before.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: { id: viewId },
+  output: shownView,
+  http: [{ method: 'POST', path: `${views}/{id}/subscribe` }],
+  line: { arguments: ['id'] },
+  text: ({ name }) => `you get an email about the view ${name} every Monday`,
+  run: async (context, { id }) => {
+    const { store, scope, actor, nowMs } = context;
+    const row = await getView(context, id);
+    const { workspaceId } = scope;
+    const userId = userOf(actor);
+    if (userId === null) throw badInput('id', 'only users can get views by email; sign in to the console');
+    readable(row);
+    // The week that has ended is not reported any more: the first mail comes on the next Monday.
+    await store.execute(
+      `INSERT INTO view_subscription (view_id, user_id, week)
+       SELECT $1::uuid, $2::uuid, ${reportedMonday('$3')} FROM workspace w WHERE w.id = $4::uuid ON CONFLICT DO NOTHING`,
+      [id, userId, new Date(nowMs), workspaceId],
+    );
+    const result = shown(context, { ...row, subscriptions: [{ userId }] });
+    return { result, subject: id, before: mailState(row.subscriptions.length > 0), after: mailState(true) };
+  },
+});
 
-type Row = SavedView & { owner: { name: string | null; email: string } | null };
+export const unsubscribeView = change({
+  name: 'view.unsubscribe',
+  summary: 'Ends your weekly email about a saved view.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: { id: viewId },
+  output: shownView,
+  http: [{ method: 'POST', path: `${views}/{id}/unsubscribe` }],
+  line: { arguments: ['id'] },
+  text: ({ name }) => `you get no more emails about the view ${name}`,
+  run: async (context, { id }) => {
+    const row = await getView(context, id);
+    const userId = userOf(context.actor);
+    if (userId !== null)
+      await context.store.prisma.viewSubscription.deleteMany({ where: { viewId: id, userId } });
+    const result = shown(context, { ...row, subscriptions: [] });
+    return { result, subject: id, before: mailState(row.subscriptions.length > 0), after: mailState(false) };
+  },
+});
+
+export const alertOnView = change({
+  name: 'view.alert',
+  summary: 'Alerts when a shared view has more calls than a number in the last hour or 24 hours.',
+  reach: 'workspace',
+  permission: 'workspace:write',
+  fields: { id: viewId, ...viewAlertFields },
+  output: shownView,
+  http: [{ method: 'POST', path: `${views}/{id}/alert` }],
+  line: { arguments: ['id', 'over'] },
+  text: ({ name, alert }) =>
+    `alerts when the view ${name} has more than ${alert?.over} calls in the last ${alert?.window}`,
+  run: async (context, { id, over, window = 'hour' }) => {
+    const { store, scope } = context;
+    await takeTurns(context);
+    const row = await getView(context, id);
+    if (!row.shared) throw badInput('id', 'only shared views raise alerts; save it as a shared one');
+    readable(row);
+    const others = { ...inScope(scope), alertOver: { not: null }, NOT: { id } };
+    if ((await store.prisma.savedView.count({ where: others })) >= mostViewAlerts)
+      throw conflict(`a workspace may have alerts on at most ${mostViewAlerts} views; end one first`);
+    return setAlert(context, row, { over, window });
+  },
+});
+
+export const endViewAlert = change({
+  name: 'view.end-alert',
+  summary: 'Ends the alert on a saved view.',
+  reach: 'workspace',
+  permission: 'workspace:write',
+  fields: { id: viewId },
+  output: shownView,
+  http: [{ method: 'DELETE', path: `${views}/{id}/alert` }],
+  line: { arguments: ['id'] },
+  text: ({ name }) => `the view ${name} raises no alerts any more`,
+  run: async (context, { id }) => {
+    await takeTurns(context);
+    return setAlert(context, await getView(context, id), null);
+  },
+});
+
+export const viewOperations = [
+  ...[listViews, createView, renameView, deleteView],
+  ...[subscribeView, unsubscribeView, alertOnView, endViewAlert],
+];
+
+async function setAlert(context: Caller, row: Row, alert: ShownView['alert']) {
+  const before = alertOf(row);
+  const same = before?.over === alert?.over && before?.window === alert?.window;
+  const columns = { alertOver: alert?.over ?? null, alertWindow: alert?.window ?? 'hour' };
+  if (!same)
+    await context.store.prisma.savedView.update({
+      where: { id: row.id },
+      data: { ...columns, alertCalls: null, alertNextAt: null },
+    });
+  const result = shown(context, { ...row, ...columns });
+  return { result, subject: row.id, before: alertState(before), after: alertState(alert) };
+}
+
+const mailState = (weekly: boolean): State => ({ weekly });
+const alertState = (alert: ShownView['alert']): State => ({
+  alert: alert && `more than ${alert.over} calls in the last ${alert.window}`,
+});
+
+/** @throws ControlRefused (invalid_body) for a view whose filters cannot be read: its calls cannot be counted. */
+function readable({ page, query }: Row): void {
+  if (searchOfView(pageOfView(page), query) === null)
+    throw badInput(
+      'id',
+      'a filter of this view is invalid; open it, correct the filters and save them again',
+    );
+}
+
+type Row = SavedView & {
+  owner: { name: string | null; email: string } | null;
+  subscriptions: { userId: string }[];
+};
 
 /**
  * Changes of the views of a workspace wait for each other, so that names stay unique and the maximum is kept
@@ -151,16 +284,18 @@ async function refuseTaken({ store, scope }: Caller, ownerId: string | null, nam
   throw conflict(`there is already a view ${quoted(name)}; choose another name`, 'name');
 }
 
-/**
- * A view that the caller may change.
- * @throws ControlRefused not_found, also for the private views of others; permission_denied for shared ones of others.
- */
-async function findView(context: Caller, id: string): Promise<Row> {
-  const { store, scope, actor, role } = context;
+/** A view that the caller may see. @throws ControlRefused not_found, also for the private views of others. */
+async function getView({ store, scope, actor }: Caller, id: string): Promise<Row> {
   const where = { ...inScope(scope), id };
-  const row = isUuid(id) ? await store.prisma.savedView.findFirst({ where, include: withAuthor }) : null;
-  if (row === null || !(row.shared || isOwn(row, actor)))
-    throw notFound(`there is no saved view ${quoted(id)}; check its id`, 'id');
+  const row = isUuid(id) ? await store.prisma.savedView.findFirst({ where, include: alsoRead(actor) }) : null;
+  if (row !== null && (row.shared || isOwn(row, actor))) return row;
+  throw notFound(`there is no saved view ${quoted(id)}; check its id`, 'id');
+}
+
+/** One that the caller may change. @throws ControlRefused as `getView`; permission_denied for shared ones of others. */
+async function findView(context: Caller, id: string): Promise<Row> {
+  const { role } = context;
+  const row = await getView(context, id);
   if (isEditable(row, context)) return row;
   const text = `your role is ${role}; changing a shared view of others requires the role ${rolesThatMay(ofOthers)}`;
   throw new ControlRefused('permission_denied', text);
@@ -179,15 +314,26 @@ function shown(caller: Caller, row: Row): ShownView {
   const { id, page, name, query, shared, ownerId, owner, createdAt } = row;
   return {
     id,
-    page: viewPages.find((one) => one === page) ?? 'logs',
+    page: pageOfView(page),
     name,
     query,
     shared,
     author: ownerId && owner ? { id: ownerId, name: owner.name ?? owner.email } : null,
     own: isOwn(row, caller.actor),
     editable: isEditable(row, caller),
+    weekly: row.subscriptions.length > 0,
+    alert: alertOf(row),
     createdAt: createdAt.toISOString(),
   };
+}
+
+function pageOfView(stored: string): ViewPage {
+  return viewPages.find((one) => one === stored) ?? 'logs';
+}
+
+function alertOf({ alertOver: over, alertWindow }: SavedView): ShownView['alert'] {
+  const window = viewWindows.find((one) => one === alertWindow) ?? 'hour';
+  return over === null ? null : { over, window };
 }
 
 function stateOf({ page, name, query, shared }: SavedView): State {

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { listCalls } from '#lib/control/operations/call/operations';
 import { optional } from '#lib/control/operations/field/field';
-import { choice, line, name, toggle } from '#lib/control/operations/field/kinds';
+import { choice, count, line, name, toggle } from '#lib/control/operations/field/kinds';
 import { badInput, quoted } from '#lib/control/operations/refusal';
 
 /** The pages of the console whose filters can be saved. */
 export const viewPages = ['logs', 'usage'] as const;
 export type ViewPage = (typeof viewPages)[number];
+
+/** In which stretch of time, up to now, the calls of a view are counted for its alert. */
+export const viewWindows = ['hour', 'day'] as const;
+export type ViewWindow = (typeof viewWindows)[number];
+export const windowMs: Readonly<Record<ViewWindow, number>> = { hour: 3_600_000, day: 86_400_000 };
+
+/** Of a workspace, views with an alert. */
+export const mostViewAlerts = 20;
 
 /** Of a workspace, its members' own and shared views together. */
 export const mostViews = 100;
@@ -45,6 +53,30 @@ export const viewFields = {
   ),
 };
 
+/** When a view raises an alert (contract: control-plane/view-alerts). */
+export const viewAlertFields = {
+  over: count(
+    {
+      label: 'More calls than',
+      help: 'An alert starts when the view has more calls than this.',
+      unit: 'calls',
+      example: 100,
+    },
+    { min: 0, max: 100_000 },
+  ),
+  window: optional(
+    choice(
+      {
+        label: 'Within',
+        help: 'The last hour or the last 24 hours, whatever range the view has. Default: hour.',
+        example: 'hour',
+        choiceNames: { hour: 'The last hour', day: 'The last 24 hours' },
+      },
+      viewWindows,
+    ),
+  ),
+};
+
 export const shownView = z.object({
   id: z.uuid(),
   page: z.enum(viewPages),
@@ -57,6 +89,14 @@ export const shownView = z.object({
     .describe('The user who saved it; null: an operator on the command line, or a former user.'),
   own: z.boolean().describe('Whether it is yours.'),
   editable: z.boolean().describe('Whether you may rename and delete it.'),
+  weekly: z.boolean().describe('Whether you get its weekly email.'),
+  alert: z
+    .object({
+      over: z.int().describe('Calls; one more starts the alert.'),
+      window: z.enum(viewWindows).describe('In which the calls are counted: the last hour or 24 hours.'),
+    })
+    .nullable()
+    .describe('When it raises an alert; null: never.'),
   createdAt: z.iso.datetime(),
 });
 export type ShownView = z.output<typeof shownView>;

@@ -1,6 +1,6 @@
 import { type Refusal, refusal, retryIn } from '#lib/core/errors';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
-import { type BoundTag, tagTitle } from '#lib/core/facts/tags';
+import { type BoundTag, tagLimitFlag, tagTitle } from '#lib/core/facts/tags';
 import type { Ask } from '#lib/core/families/family';
 import { isTimeZone } from '#lib/core/time-zone';
 import type { LimitWaits } from '#lib/gateway/limits/pure/limits';
@@ -172,6 +172,7 @@ export function decideTagLimits(tags: readonly BoundTag[], waits: readonly Limit
         : (['api_key_tpm_exceeded', `${tpm} tokens a minute, which this request would exceed`] as const);
     return refusal(code, `${tagTitle(tag)} is limited to ${what}. ${retryIn(seconds)}`, {
       retryAfterSeconds: seconds,
+      flag: tagLimitFlag(tag.name),
     });
   }
   return null;

@@ -50,6 +50,7 @@ function flagsOf({ outcome, target, plan }: Call): readonly string[] {
   const { charge, refusal, repeated } = outcome;
   if (repeated !== null) return [repeated === 'cache' ? 'cache_hit' : 'repeat'];
   const added: string[] = refusal?.machineFault ? [refusal.machineFault] : [];
+  if (refusal?.flag !== undefined) added.push(refusal.flag);
   if (target?.credential.own) added.push('own_key');
   else if (target && plan?.targets.some(({ pool }) => pool.some(({ own }) => own?.use === 'first')))
     added.push('own_key_fallback');

@@ -7,6 +7,7 @@ import { standInSettings } from '#lib/control/billing/payments/stand-in';
 import { openOutboxOf } from '#lib/control/mail/open-outbox';
 import { openManagement } from '#lib/control/management/node';
 import { openDailyUpdate } from '#lib/control/operations/catalogue/daily-update';
+import { startViews } from '#lib/control/views/worker';
 import { messageOf, stackOf } from '#lib/core/errors';
 import { isDatabaseAway } from '#lib/platform/data/database-errors';
 import { type Env, publicUrl } from '#lib/platform/env/env';
@@ -52,6 +53,11 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
     sealingKey: control.sealingKey ?? null,
     limitUse: async (id) => (await control.limitUse?.(id)) ?? [],
     report: reportOf('alerts'),
+  });
+  const views = startViews({
+    db: operationsDb,
+    mails: env.smtpUrl !== null,
+    report: reportOf('saved views'),
   });
   const management = openManagement(control, env.proxyHops, log);
   const { authSecrets } = context;
@@ -105,6 +111,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         await duties.stop();
         await dailyUpdate.stop();
         await alerts.stop();
+        await views.stop();
         throttle.close();
         await running.stop();
         await context.close();

@@ -53,6 +53,7 @@ const earlier: Readonly<Record<string, string>> = {
   'policy.publish': 'policy.set',
   'policy.discard': 'policy.save',
   'provider.test': 'provider.set-credential',
+  'view.end-alert': 'view.alert',
   'secret.rotate': 'provider.set-credential',
 };
 /** What the samples leave out of these. */
@@ -60,6 +61,7 @@ const begun: Readonly<Record<string, Record<string, unknown>>> = {
   'policy.set': { policy: { maxAttempts: 3 } },
   'policy.save': { policy: { maxAttempts: 3 } },
   'key.rotate': { overlapSeconds: 60 },
+  'view.alert': { over: 1 },
   'provider.set-credential': { provider: 'one', value: 'sk-trail' },
 };
 /** What the samples leave out, so that the operation changes something. */
@@ -135,12 +137,12 @@ const quiet: readonly string[] = [
   'catalogue.daily',
 ];
 
-/** Asked for by sessions alone: its trail is proven in accounts/playground.spec.ts. */
-const ofSession = 'playground.open';
+/** Asked for by people alone: their trails are proven in accounts/playground.spec.ts and alerts/views.spec.ts. */
+const ofPeople = ['playground.open', 'view.subscribe', 'view.unsubscribe'];
 
 /** What people do with their own account has its trail proven in accounts/trail.spec.ts. */
 const mutations = operations.filter(
-  ({ kind, reach, name }) => kind !== 'read' && reach !== 'self' && name !== ofSession,
+  ({ kind, reach, name }) => kind !== 'read' && reach !== 'self' && !ofPeople.includes(name),
 );
 
 describe.each(mutations)('$name', (operation) => {
