@@ -28,7 +28,7 @@ test('a webhook can be added with a secret shown once, tested, and a delivery se
   await page.getByRole('button', { name: 'Send again' }).press('Enter');
   await expect(page.getByText('Delivery queued again')).toBeVisible();
   await page.getByRole('checkbox', { name: /^Expiring keys/ }).press('Space');
-  await expect(page.getByLabel('Bad answers above')).toHaveValue('20');
+  await expect(page.getByLabel('Bad answers above, percent')).toHaveValue('20');
   await page.getByLabel('Of rated answers at least').fill('50');
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   await expect(page.getByText('Alerts saved')).toBeVisible();
