@@ -28,6 +28,7 @@ const config: NextConfig = {
     '/**': ['./docs/guide/*.md', './CHANGELOG.md', './docs/contract/operations.md', './catalogue/*.yaml'],
   },
   serverExternalPackages: [
+    '@aws-sdk/client-s3',
     '@aws-sdk/credential-providers',
     '@azure/msal-node',
     '@electric-sql/pglite',

@@ -17,7 +17,7 @@ export function Section({ title, note, anchor, children }: SectionProps) {
         <h2 id={id} className="font-semibold text-[0.8125rem]">
           {title}
         </h2>
-        {note ? <p className="text-muted text-xs">{note}</p> : null}
+        {note ? <div className="text-muted text-xs">{note}</div> : null}
       </header>
       {children}
     </section>

@@ -174,6 +174,11 @@ export type Call = Prisma.CallModel
  */
 export type CallContent = Prisma.CallContentModel
 /**
+ * Model ContentObject
+ * An object of sealed content: written before the object, deleted after it (docs/contract/content.md, Store).
+ */
+export type ContentObject = Prisma.ContentObjectModel
+/**
  * Model CallFeedback
  * Whether the answer of a call was any good, as an app or a member said (docs/contract/call-log.md, Feedback).
  */

@@ -1,78 +1,85 @@
 'use client';
 
+import { type ListColumns, ListTable } from '#components/columns/list-table';
 import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { SortHead } from '#components/ui/sort-head';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import type { ColumnOf } from '#lib/console/columns';
 import type { DeliveryRow } from '#lib/console/team/delivery-rows';
+
+/** The page also has pages of alerts. */
+const parameter = 'deliveries';
+
+const looks: ListColumns<DeliveryRow, 'deliveries'> = {
+  fixed: {
+    sort: { parameter, by: 'event' },
+    place: 'title',
+    show: (row) => <code className="font-mono text-[0.8125rem]">{row.event}</code>,
+  },
+  state: {
+    place: 'figure',
+    show: (row) => (
+      <Badge tone={row.tone} dot title={row.next ?? undefined}>
+        {row.state}
+      </Badge>
+    ),
+  },
+  tries: {
+    sort: { parameter, by: 'tries', descendingFirst: true },
+    className: 'tabular-nums',
+    show: (row) => row.tries,
+  },
+  answer: { className: 'min-w-40 [overflow-wrap:anywhere]', show: (row) => row.answer },
+  queued: {
+    sort: { parameter, by: 'queued', descendingFirst: true, usual: 'descending' },
+    className: 'whitespace-nowrap',
+    title: (row) => row.queued.exact,
+    show: (row) => row.queued.text,
+  },
+  delivered: {
+    className: 'whitespace-nowrap',
+    title: (row) => row.delivered?.exact,
+    show: (row) => row.delivered?.text ?? '–',
+  },
+  id: {
+    className: 'min-w-40',
+    show: (row) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{row.id}</code>,
+  },
+};
 
 interface DeliveryTableProps {
   workspace: string;
   webhook: string;
   rows: readonly DeliveryRow[];
+  /** The columns after the event. */
+  columns: readonly ColumnOf<'deliveries'>[];
   mayChange: boolean;
   redeliver(workspace: string, input: { id: string; delivery: string }): Promise<FormAnswer<unknown>>;
 }
 
-/** The page also has pages of alerts. */
-const ofDeliveries = { parameter: 'deliveries' };
-
 /** The deliveries of a webhook and their results. */
-export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
+export function DeliveryTable(props: DeliveryTableProps) {
+  const { workspace, webhook, rows, columns, mayChange, redeliver } = props;
   const { pending, make } = useChange();
   const again = (delivery: string) =>
     make(redeliver(workspace, { id: webhook, delivery }), 'Delivery queued again');
 
   return (
-    <Table label="Deliveries">
-      <thead>
-        <tr>
-          <SortHead {...ofDeliveries} by="event">
-            Event
-          </SortHead>
-          <HeadCell>State</HeadCell>
-          <SortHead {...ofDeliveries} by="tries" descendingFirst>
-            Tries
-          </SortHead>
-          <HeadCell>Last response</HeadCell>
-          <SortHead {...ofDeliveries} by="queued" descendingFirst usual="descending">
-            Queued
-          </SortHead>
-          <ActionsHeadCell />
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.id}>
-            <Cell place="title">
-              <code className="font-mono text-[0.8125rem]">{row.event}</code>
-            </Cell>
-            <Cell place="figure">
-              <Badge tone={row.tone} dot title={row.next ?? undefined}>
-                {row.state}
-              </Badge>
-            </Cell>
-            <Cell label="Tries" className="tabular-nums">
-              {row.tries}
-            </Cell>
-            <Cell label="Last response" className="min-w-40 [overflow-wrap:anywhere]">
-              {row.answer}
-            </Cell>
-            <Cell label="Queued" className="whitespace-nowrap" title={row.queued.exact}>
-              {row.queued.text}
-            </Cell>
-            <Cell className="w-px">
-              {mayChange ? (
-                <Button size="small" disabled={pending} onClick={() => again(row.id)}>
-                  Send again
-                </Button>
-              ) : null}
-            </Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
+    <ListTable
+      label="Deliveries"
+      table="deliveries"
+      looks={looks}
+      columns={columns}
+      rows={rows}
+      actions={{
+        show: (row) =>
+          mayChange ? (
+            <Button size="small" disabled={pending} onClick={() => again(row.id)}>
+              Send again
+            </Button>
+          ) : null,
+      }}
+    />
   );
 }

@@ -1,41 +1,48 @@
-import { SortHead } from '#components/ui/sort-head';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { type ListColumns, ListTable } from '#components/columns/list-table';
+import type { ColumnOf } from '#lib/console/columns';
 import type { AuditRow } from '#lib/console/team/audit-rows';
 
+const code = (text: string) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{text}</code>;
+
+const looks: ListColumns<AuditRow, 'audit'> = {
+  fixed: {
+    sort: { by: 'at', descendingFirst: true, usual: 'descending' },
+    place: 'aside',
+    className: 'whitespace-nowrap align-top tabular-nums',
+    title: (row) => row.time.exact,
+    show: (row) => row.time.text,
+  },
+  change: {
+    place: 'title',
+    className: 'min-w-72 align-top leading-5 [overflow-wrap:anywhere]',
+    show: (row) => (
+      <>
+        <span className="font-medium" title={row.actor}>
+          {row.who}
+        </span>{' '}
+        {row.did}
+        <Details row={row} />
+      </>
+    ),
+  },
+  address: {
+    className: 'whitespace-nowrap align-top text-muted tabular-nums',
+    show: (row) => row.address,
+  },
+  action: { className: 'align-top', show: (row) => code(row.action) },
+  subject: { className: 'min-w-40 align-top', show: (row) => code(row.subject) },
+  actor: { className: 'min-w-40 align-top', show: (row) => code(row.actor) },
+};
+
+interface AuditTableProps {
+  rows: readonly AuditRow[];
+  /** The columns after the time. */
+  columns: readonly ColumnOf<'audit'>[];
+}
+
 /** Who changed what, newest first; user-supplied values are shown as plain text. */
-export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
-  return (
-    <Table label="Audit log">
-      <thead>
-        <tr>
-          <SortHead by="at" descendingFirst usual="descending">
-            Time
-          </SortHead>
-          <HeadCell>Change</HeadCell>
-          <HeadCell>From</HeadCell>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.id}>
-            <Cell place="aside" className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
-              {row.time.text}
-            </Cell>
-            <Cell place="title" className="min-w-72 align-top leading-5 [overflow-wrap:anywhere]">
-              <span className="font-medium" title={row.actor}>
-                {row.who}
-              </span>{' '}
-              {row.did}
-              <Details row={row} />
-            </Cell>
-            <Cell label="From" className="whitespace-nowrap align-top text-muted tabular-nums">
-              {row.address}
-            </Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
-  );
+export function AuditTable({ rows, columns }: AuditTableProps) {
+  return <ListTable label="Audit log" table="audit" looks={looks} columns={columns} rows={rows} />;
 }
 
 /** The row as it is stored. */

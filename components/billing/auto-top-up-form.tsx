@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { orNoAnswer, type Send } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
@@ -91,12 +91,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
           threshold.
         </p>
       ) : null}
-      {elsewhere ? (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
-        </p>
-      ) : null}
+      {elsewhere ? <FaultLine fault={fault} framed /> : null}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" disabled={pending}>
           {pending ? 'Saving…' : 'Save'}

@@ -2,6 +2,7 @@ import Link from 'next/link';
 import { LedgerTable } from '#components/billing/ledger-table';
 import { Section } from '#components/section';
 import { ledgerRowOf } from '#lib/console/billing/ledger-rows';
+import { shownColumns } from '#lib/console/columns';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
 
 interface LatestLinesProps {
@@ -25,7 +26,11 @@ export function LatestLines({ lines, workspace, zone }: LatestLinesProps) {
       }
     >
       {lines.length > 0 ? (
-        <LedgerTable framed={false} rows={lines.map((line) => ledgerRowOf(line, { workspace, zone }))} />
+        <LedgerTable
+          framed={false}
+          columns={shownColumns('ledger', null)}
+          rows={lines.map((line) => ledgerRowOf(line, { workspace, zone }))}
+        />
       ) : (
         <p className="px-4 py-8 text-center text-muted">No ledger lines yet.</p>
       )}

@@ -1,78 +1,74 @@
 import { ArrowUpRight } from 'lucide-react';
 import Link from 'next/link';
+import { figureColumn, type ListColumns, ListTable } from '#components/columns/list-table';
 import { classNames } from '#components/ui/class-names';
-import { SortHead } from '#components/ui/sort-head';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { LedgerRow } from '#lib/console/billing/ledger-rows';
+import type { ColumnOf } from '#lib/console/columns';
 
 interface LedgerTableProps {
   rows: readonly LedgerRow[];
+  /** The columns after the time. */
+  columns: readonly ColumnOf<'ledger'>[];
   framed?: boolean;
   /** It is a whole list, whose order is in the address. */
   sortable?: boolean;
 }
 
+const looks: ListColumns<LedgerRow, 'ledger'> = {
+  fixed: {
+    sort: { by: 'at', descendingFirst: true, usual: 'descending' },
+    place: 'state',
+    className: 'whitespace-nowrap text-muted tabular-nums',
+    title: (row) => row.at,
+    show: (row) => row.when,
+  },
+  line: {
+    place: 'title',
+    className: 'min-w-44 [overflow-wrap:anywhere]',
+    show: (row) => (
+      <>
+        <span className="font-medium">{row.name}</span>
+        {row.link ? (
+          <>
+            {' · '}
+            <CauseLink {...row.link} />
+          </>
+        ) : null}
+        {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
+      </>
+    ),
+  },
+  amount: {
+    ...figureColumn,
+    sort: { by: 'amount' },
+    place: 'figure',
+    title: (row) => row.exactAmount,
+    show: (row) => <span className={row.amount.startsWith('+') ? 'text-good' : undefined}>{row.amount}</span>,
+  },
+  balance: {
+    ...figureColumn,
+    title: (row) => row.exactBalance,
+    show: (row) => <span className={row.below ? 'text-bad' : undefined}>{row.balance}</span>,
+  },
+  simulated: { ...figureColumn, show: (row) => row.simulated ?? <span className="text-muted">–</span> },
+  ref: {
+    className: 'min-w-40',
+    show: (row) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{row.ref}</code>,
+  },
+};
+
 /** Lines of the ledger, each with its cause and the balance after it. */
-export function LedgerTable({ rows, framed = true, sortable = false }: LedgerTableProps) {
+export function LedgerTable({ rows, columns, framed = true, sortable = false }: LedgerTableProps) {
   return (
-    <Table label="Ledger" framed={framed}>
-      <thead>
-        <tr>
-          {sortable ? (
-            <SortHead by="at" descendingFirst usual="descending">
-              When
-            </SortHead>
-          ) : (
-            <HeadCell>When</HeadCell>
-          )}
-          <HeadCell>Line</HeadCell>
-          {sortable ? (
-            <SortHead by="amount" className="text-right">
-              Amount
-            </SortHead>
-          ) : (
-            <HeadCell className="text-right">Amount</HeadCell>
-          )}
-          <HeadCell className="text-right">Balance</HeadCell>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.id}>
-            <Cell place="state" className="whitespace-nowrap text-muted tabular-nums" title={row.at}>
-              {row.when}
-            </Cell>
-            <Cell place="title" className="min-w-44 [overflow-wrap:anywhere]">
-              <span className="font-medium">{row.name}</span>
-              {row.link ? (
-                <>
-                  {' · '}
-                  <CauseLink {...row.link} />
-                </>
-              ) : null}
-              {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
-            </Cell>
-            <Cell
-              place="figure"
-              className={classNames(
-                'whitespace-nowrap text-right tabular-nums',
-                row.amount.startsWith('+') && 'text-good',
-              )}
-              title={row.exactAmount}
-            >
-              {row.amount}
-            </Cell>
-            <Cell
-              label="Balance"
-              className={classNames('whitespace-nowrap text-right tabular-nums', row.below && 'text-bad')}
-              title={row.exactBalance}
-            >
-              {row.balance}
-            </Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
+    <ListTable
+      label="Ledger"
+      table="ledger"
+      looks={looks}
+      columns={columns}
+      rows={rows}
+      framed={framed}
+      sortable={sortable}
+    />
   );
 }
 

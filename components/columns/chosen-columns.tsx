@@ -2,7 +2,7 @@
 
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { createContext, type ReactNode, startTransition, useContext, useOptimistic } from 'react';
-import { columnsParameter, type TableName } from '#lib/console/columns';
+import { columnSets, type TableName } from '#lib/console/columns';
 
 /** null: the default columns. */
 type Choice = readonly string[] | null;
@@ -38,8 +38,9 @@ export function ChosenColumns({ table, remembered, remember, children }: ChosenC
       show(columns);
       await remember(table, columns).catch(() => undefined);
       // The columns of a saved view give way to the user's own choice.
-      if (!query.has(columnsParameter)) return;
-      query.delete(columnsParameter);
+      const { parameter } = columnSets[table];
+      if (!query.has(parameter)) return;
+      query.delete(parameter);
       startTransition(() => router.replace(query.size > 0 ? `${path}?${query}` : path, { scroll: false }));
     });
   }

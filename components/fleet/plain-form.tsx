@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { useId, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
@@ -33,7 +33,13 @@ interface PlainFormProps {
   missing?: string;
   /** Said when it is done. */
   done: string;
-  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
+  /** Entity tag of what the page shows: a change of something else is refused, and the page read again. */
+  seen?: string;
+  send(
+    workspace: string,
+    input: Readonly<Record<string, unknown>>,
+    seen?: string,
+  ): Promise<FormAnswer<unknown>>;
 }
 
 interface Fault {
@@ -45,7 +51,7 @@ interface Fault {
 /** The fields of an operation in native controls, so that a page with several forms loads little script. */
 export function PlainForm(props: PlainFormProps) {
   const { workspace = '', fields, long = [], initial = {}, besides = {}, ownRef, verb, done, send } = props;
-  const { question = null, danger = false, missing } = props;
+  const { question = null, danger = false, missing, seen } = props;
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
@@ -80,9 +86,14 @@ export function PlainForm(props: PlainFormProps) {
     ask(null);
     startTransition(async () => {
       const input = { ...changedOf(given, initial), ...besides, ...(ownRef ? { ref: ownRef } : {}) };
-      const answer = await send(workspace, input).catch(() => null);
+      const answer = await send(workspace, input, seen).catch(() => null);
       if (!answer?.ok) {
         setFault(answer ?? { field: null, message: noAnswer, signedOut: false });
+        if (answer && seen !== undefined) {
+          // The form may be gone once the page shows what it is now.
+          toast.error(answer.message);
+          router.refresh();
+        }
         return;
       }
       setFault(null);
@@ -97,12 +108,7 @@ export function PlainForm(props: PlainFormProps) {
   return (
     <Form onSend={submit} onInput={() => ask(null)} noValidate className="@container p-4">
       <div className="grid gap-3 @md:grid-cols-2">
-        {fault && !faulty ? (
-          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5 @md:col-span-2">
-            {fault.message}
-            {fault.signedOut ? <SignInAgain /> : null}
-          </p>
-        ) : null}
+        {fault && !faulty ? <FaultLine fault={fault} framed className="@md:col-span-2" /> : null}
         {fields.map((field) => (
           <PlainField
             key={field.name}

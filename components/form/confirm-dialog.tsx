@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, type RefObject, useRef, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultText } from '#components/form/fault';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 import { Field } from '#components/ui/field';
@@ -74,12 +74,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     });
   }
 
-  const error = fault ? (
-    <>
-      {fault.message}
-      {fault.signedOut ? <SignInAgain /> : null}
-    </>
-  ) : null;
+  const error = fault ? <FaultText fault={fault} /> : null;
   return (
     <Dialog
       open={open}

@@ -2,8 +2,8 @@
 
 import { ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, orNoAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { DialogBody, DialogFooter } from '#components/ui/dialog';
@@ -99,12 +99,7 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
   return (
     <form ref={form} onSubmit={submit} noValidate>
       <DialogBody>
-        {fault && !faulty ? (
-          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-            {fault.message}
-            {fault.signedOut ? <SignInAgain /> : null}
-          </p>
-        ) : null}
+        {fault && !faulty ? <FaultLine fault={fault} framed /> : null}
         {fields.filter(({ group }) => group === undefined).map(shown)}
         {groups.length > 0 ? (
           <details open={more} onToggle={(event) => setMore(event.currentTarget.open)} className="group">

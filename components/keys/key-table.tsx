@@ -61,7 +61,11 @@ const looks: Readonly<Record<ColumnOf<'keys'>, KeyColumn>> = {
     title: (key) => key.created.exact,
     show: (key) => key.created.text,
   },
-  expires: { cellClass: 'whitespace-nowrap', show: ({ expires }) => expires ?? none('Never') },
+  expires: {
+    sort: { by: 'expires' },
+    cellClass: 'whitespace-nowrap',
+    show: ({ expires }) => expires ?? none('Never'),
+  },
 };
 
 interface KeyTableProps {

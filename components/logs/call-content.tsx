@@ -3,8 +3,8 @@
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { leaveSeed, playgroundHref } from '#components/playground/seed';
 import { Button, buttonStyle } from '#components/ui/button';
 import { CopyButton } from '#components/ui/copy-button';
@@ -85,12 +85,7 @@ export function CallContent({ workspace, call, show }: CallContentProps) {
         {actions}
         <p className="text-muted text-xs">The audit log records that you read it.</p>
       </div>
-      {fault ? (
-        <p role="alert" className="text-muted leading-5">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
-        </p>
-      ) : null}
+      <FaultLine fault={fault} />
     </div>
   );
 }

@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { useId, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { type CallVerdict, Verdict } from '#components/logs/verdict';
 import { Button } from '#components/ui/button';
 import { Input, inputStyle } from '#components/ui/input';
@@ -112,12 +112,7 @@ export function CallFeedback({ workspace, call, feedback, locked, send }: CallFe
           </div>
         </form>
       ) : null}
-      {fault ? (
-        <p role="alert" className="text-bad leading-5">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
-        </p>
-      ) : null}
+      <FaultLine fault={fault} />
     </div>
   );
 }

@@ -2,8 +2,8 @@
 
 import Link from 'next/link';
 import { type FormEvent, useId, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Section } from '#components/section';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
@@ -77,12 +77,7 @@ export function CompareCalls({ workspace, one, other, locked, compare }: Compare
           </Button>
           <p className="text-muted text-xs">The audit log records that you read both calls.</p>
         </div>
-        {fault ? (
-          <p role="alert" className="text-bad leading-5">
-            {fault.message}
-            {fault.signedOut ? <SignInAgain /> : null}
-          </p>
-        ) : null}
+        <FaultLine fault={fault} />
       </form>
       {shown ? (
         <>

@@ -2,8 +2,8 @@
 
 import Link from 'next/link';
 import { type FormEvent, useId, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
 import { showCount } from '#lib/core/show-money';
@@ -85,12 +85,7 @@ export function SearchContent({ workspace, filters, locked, search }: SearchCont
           </Button>
           <p className="text-muted text-xs">The audit log records the search, but not its text.</p>
         </div>
-        {fault ? (
-          <p role="alert" className="text-bad leading-5">
-            {fault.message}
-            {fault.signedOut ? <SignInAgain /> : null}
-          </p>
-        ) : null}
+        <FaultLine fault={fault} />
       </form>
       {shown ? (
         <section aria-label="Found calls" aria-busy={pending} className="rounded-lg border bg-surface">

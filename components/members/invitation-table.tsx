@@ -2,51 +2,83 @@
 
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
+import { type ListColumns, ListTable } from '#components/columns/list-table';
 import { noAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { useMemberPage } from '#components/members/member-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { copyText } from '#components/ui/copy';
-import { SortHead } from '#components/ui/sort-head';
-import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import { toast } from '#components/ui/toaster';
+import type { ColumnOf } from '#lib/console/columns';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
+/** The page also has members. */
+const parameter = 'invited';
+
+const looks: ListColumns<InvitationRow, 'invitations'> = {
+  fixed: {
+    sort: { parameter, by: 'email' },
+    place: 'title',
+    className: 'min-w-44',
+    show: (row) => (
+      <>
+        <span className="block font-medium [overflow-wrap:anywhere]">{row.email}</span>
+        <span className="block text-muted text-xs [overflow-wrap:anywhere]">by {row.invitedBy}</span>
+      </>
+    ),
+  },
+  role: {
+    sort: { parameter, by: 'role' },
+    place: 'figure',
+    show: (row) => (
+      <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
+        {row.role}
+      </Badge>
+    ),
+  },
+  sent: {
+    sort: { parameter, by: 'sent', descendingFirst: true },
+    className: 'whitespace-nowrap',
+    title: (row) => row.sent.exact,
+    show: (row) => row.sent.text,
+  },
+  ends: {
+    sort: { parameter, by: 'ends' },
+    className: 'whitespace-nowrap',
+    title: (row) => row.ends.exact,
+    show: (row) => (row.expired ? <span className="text-warn">{row.ends.text}</span> : row.ends.text),
+  },
+  id: {
+    className: 'min-w-40',
+    show: (row) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{row.id}</code>,
+  },
+};
+
+interface InvitationTableProps {
+  invitations: readonly InvitationRow[];
+  /** The columns after the address. */
+  columns: readonly ColumnOf<'invitations'>[];
+}
+
 /** The pending invitations. */
-export function InvitationTable({ invitations }: { invitations: readonly InvitationRow[] }) {
+export function InvitationTable({ invitations, columns }: InvitationTableProps) {
   return (
-    <Table label="Open invitations">
-      <thead>
-        <tr>
-          <SortHead parameter="invited" by="email">
-            Address
-          </SortHead>
-          <SortHead parameter="invited" by="role">
-            Role
-          </SortHead>
-          <SortHead parameter="invited" by="sent" descendingFirst>
-            Sent
-          </SortHead>
-          <SortHead parameter="invited" by="ends">
-            Expires
-          </SortHead>
-          <ActionsHeadCell />
-        </tr>
-      </thead>
-      <tbody>
-        {invitations.map((row) => (
-          <Invitation key={row.id} row={row} />
-        ))}
-      </tbody>
-    </Table>
+    <ListTable
+      label="Open invitations"
+      table="invitations"
+      looks={looks}
+      columns={columns}
+      rows={invitations}
+      actions={{ show: (row) => <InvitationActions row={row} /> }}
+    />
   );
 }
 
-function Invitation({ row }: { row: InvitationRow }) {
+function InvitationActions({ row }: { row: InvitationRow }) {
   const { actions, workspace, locked, changesOwners } = useMemberPage();
   const { pending, make } = useChange();
-  const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
+  if (locked !== null || (row.role === 'owner' && !changesOwners)) return null;
 
   function change(verb: 'resend' | 'cancel') {
     const done =
@@ -55,47 +87,26 @@ function Invitation({ row }: { row: InvitationRow }) {
   }
 
   return (
-    <Row>
-      <Cell place="title" className="min-w-44">
-        <span className="block font-medium [overflow-wrap:anywhere]">{row.email}</span>
-        <span className="block text-muted text-xs [overflow-wrap:anywhere]">by {row.invitedBy}</span>
-      </Cell>
-      <Cell place="figure">
-        <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
-          {row.role}
-        </Badge>
-      </Cell>
-      <Cell label="Sent" className="whitespace-nowrap" title={row.sent.exact}>
-        {row.sent.text}
-      </Cell>
-      <Cell label="Expires" className="whitespace-nowrap" title={row.ends.exact}>
-        {row.expired ? <span className="text-warn">{row.ends.text}</span> : row.ends.text}
-      </Cell>
-      <Cell className="w-px">
-        {mayChange ? (
-          <span className="flex justify-end gap-1.5">
-            <CopyLinkButton row={row} />
-            <Button
-              size="small"
-              disabled={pending}
-              aria-label={`Send again to ${row.email}`}
-              onClick={() => change('resend')}
-            >
-              Send again
-            </Button>
-            <Button
-              size="small"
-              tone="quiet"
-              disabled={pending}
-              aria-label={`Cancel the invitation of ${row.email}`}
-              onClick={() => change('cancel')}
-            >
-              Cancel
-            </Button>
-          </span>
-        ) : null}
-      </Cell>
-    </Row>
+    <span className="flex justify-end gap-1.5">
+      <CopyLinkButton row={row} />
+      <Button
+        size="small"
+        disabled={pending}
+        aria-label={`Send again to ${row.email}`}
+        onClick={() => change('resend')}
+      >
+        Send again
+      </Button>
+      <Button
+        size="small"
+        tone="quiet"
+        disabled={pending}
+        aria-label={`Cancel the invitation of ${row.email}`}
+        onClick={() => change('cancel')}
+      >
+        Cancel
+      </Button>
+    </span>
   );
 }
 

@@ -24,7 +24,11 @@ export function MemberTable({ members, columns }: MemberTableProps) {
             {fixed}
           </SortHead>
           {shows('role') ? <SortHead by="role">{names.role}</SortHead> : null}
-          {shows('spend') ? <HeadCell className="text-right">{names.spend}</HeadCell> : null}
+          {shows('spend') ? (
+            <SortHead by="spend" descendingFirst className="text-right">
+              {names.spend}
+            </SortHead>
+          ) : null}
           {shows('since') ? (
             <SortHead by="since" descendingFirst>
               {names.since}

@@ -1,8 +1,8 @@
 'use client';
 
 import { useState } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import type { FormAnswer } from '#components/form/answer';
+import { FaultText } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
@@ -40,14 +40,7 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
         maxLength={100}
         required
         hint="The workspace’s address is based on its name; you can change both later."
-        error={
-          fault ? (
-            <>
-              {fault.message}
-              {fault.signedOut ? <SignInAgain /> : null}
-            </>
-          ) : undefined
-        }
+        error={fault ? <FaultText fault={fault} /> : undefined}
       />
       <Button type="submit" tone="primary" disabled={pending}>
         {pending ? 'Creating…' : 'Create workspace'}

@@ -1,8 +1,8 @@
 import { SearchX } from 'lucide-react';
 import Link from 'next/link';
 import type { ComponentProps, ReactNode } from 'react';
-import { ChosenColumns } from '#components/columns/chosen-columns';
-import { ColumnMenu } from '#components/columns/column-menu';
+import type { ChosenColumns } from '#components/columns/chosen-columns';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { CompareTable } from '#components/models/compare-table';
 import { ModelFilterBar, type ModelFilterChoice } from '#components/models/model-filter-bar';
 import { ModelTable } from '#components/models/model-table';
@@ -49,11 +49,7 @@ export function Catalogue({
     <>
       <ModelFilterBar
         choices={choices}
-        action={
-          <ChosenColumns table="models" remembered={columns} remember={remember}>
-            <ColumnMenu />
-          </ChosenColumns>
-        }
+        action={<ListColumnsButton table="models" remembered={columns} remember={remember} />}
       />
       {faults.map((fault) => (
         <p key={fault} role="status" className="text-sm text-warn">

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Badge } from '#components/ui/badge';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { OfferRow } from '#lib/console/models/facts';
 
@@ -9,12 +10,12 @@ export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; 
     <Table label="Offers" framed={false}>
       <thead>
         <tr>
-          <HeadCell>Provider</HeadCell>
+          <SortHead by="name">Provider</SortHead>
           <HeadCell>State</HeadCell>
-          {[prices, ...(measured ? measures.map(({ name }) => name) : [])].map((name) => (
-            <HeadCell key={name} className="text-right">
+          {[{ name: prices, sort: { by: 'price' } }, ...(measured ? measures : [])].map(({ name, sort }) => (
+            <SortHead key={name} className="text-right" {...sort}>
               {name}
-            </HeadCell>
+            </SortHead>
           ))}
         </tr>
       </thead>
@@ -61,12 +62,21 @@ const prices = 'Input · output / 1M';
 
 const measures: readonly {
   readonly name: string;
+  readonly sort: { readonly by: string; readonly descendingFirst?: boolean };
   of(performance: NonNullable<OfferRow['performance']>): string | null;
 }[] = [
-  { name: 'Latency p50 · p95', of: ({ latency }) => latency },
-  { name: 'First byte p50 · p95', of: ({ firstByte }) => firstByte },
-  { name: 'Throughput', of: ({ throughput }) => throughput },
-  { name: 'Uptime, calls', of: ({ uptime, calls }) => uptime && `${uptime} of ${calls}` },
+  { name: 'Latency p50 · p95', sort: { by: 'latency' }, of: ({ latency }) => latency },
+  { name: 'First byte p50 · p95', sort: { by: 'firstByte' }, of: ({ firstByte }) => firstByte },
+  {
+    name: 'Throughput',
+    sort: { by: 'throughput', descendingFirst: true },
+    of: ({ throughput }) => throughput,
+  },
+  {
+    name: 'Uptime, calls',
+    sort: { by: 'uptime', descendingFirst: true },
+    of: ({ uptime, calls }) => uptime && `${uptime} of ${calls}`,
+  },
 ];
 
 function Figure({ label, children, none = '—' }: { label: string; children: ReactNode; none?: string }) {

@@ -2,12 +2,12 @@
 
 import Link from 'next/link';
 import { Suspense, useState } from 'react';
+import { type ListColumns, ListTable } from '#components/columns/list-table';
 import type { FormAnswer } from '#components/form/answer';
 import { CredentialLine } from '#components/operator/provider/credential-line';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
-import { SortHead } from '#components/ui/sort-head';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import type { ColumnOf } from '#lib/console/columns';
 import type { CredentialForms } from '#lib/console/gateway/credential-forms';
 import type { CredentialRow, ProviderRow, TestedProvider } from '#lib/console/gateway/provider';
 
@@ -17,6 +17,8 @@ const CredentialDialog = later(() =>
 
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
+  /** The columns after the name. */
+  columns: readonly ColumnOf<'providers'>[];
   forms: CredentialForms;
   setCredential(input: object): Promise<FormAnswer<unknown>>;
   test(input: { provider: string; name: string }): Promise<FormAnswer<TestedProvider>>;
@@ -29,7 +31,7 @@ interface Chosen {
 }
 
 /** The providers with their credentials, and what keeps each of them from being called. */
-export function ProviderTable({ providers, forms, setCredential, test }: ProviderTableProps) {
+export function ProviderTable({ providers, columns, forms, setCredential, test }: ProviderTableProps) {
   const [chosen, choose] = useState<Chosen | null>(null);
   const [open, setOpen] = useState(false);
   const show = (next: Chosen) => {
@@ -38,26 +40,25 @@ export function ProviderTable({ providers, forms, setCredential, test }: Provide
   };
   return (
     <>
-      <Table label="Providers">
-        <thead>
-          <tr>
-            <SortHead by="name">Provider</SortHead>
-            <SortHead by="credential" descendingFirst>
-              Credentials
-            </SortHead>
-            <HeadCell>Protocols</HeadCell>
-            <SortHead by="offers" descendingFirst className="text-right">
-              Offers
-            </SortHead>
-            <ActionsHeadCell />
-          </tr>
-        </thead>
-        <tbody>
-          {providers.map((provider) => (
-            <ProviderLine key={provider.id} provider={provider} test={test} onShow={show} />
-          ))}
-        </tbody>
-      </Table>
+      <ListTable
+        label="Providers"
+        table="providers"
+        looks={looksOf({ test, onShow: show })}
+        columns={columns}
+        rows={providers}
+        actions={{
+          className: 'w-px align-top',
+          show: (provider) => (
+            <Button
+              size="small"
+              aria-label={`Add a credential for ${provider.name}`}
+              onClick={() => show({ provider, credential: null })}
+            >
+              Add
+            </Button>
+          ),
+        }}
+      />
       {chosen === null ? null : (
         <Suspense fallback={null}>
           <CredentialDialog
@@ -80,28 +81,36 @@ export function ProviderTable({ providers, forms, setCredential, test }: Provide
   );
 }
 
-interface ProviderLineProps extends Pick<ProviderTableProps, 'test'> {
-  provider: ProviderRow;
+interface CredentialActions extends Pick<ProviderTableProps, 'test'> {
   onShow(chosen: Chosen): void;
 }
 
-function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
-  const { id, name, credentials, families, offers } = provider;
-  return (
-    <Row>
-      <Cell place="title" className="min-w-36 align-top">
-        <Link
-          href={`/operator/providers/${id}`}
-          prefetch={false}
-          className="block rounded-md font-medium [overflow-wrap:anywhere] hover:underline"
-        >
-          {name}
-        </Link>
-        <code className="font-mono text-muted text-xs">{id}</code>
-      </Cell>
-      <Cell className="min-w-80 align-top">
+function looksOf({ test, onShow }: CredentialActions): ListColumns<ProviderRow, 'providers'> {
+  return {
+    fixed: {
+      sort: { by: 'name' },
+      place: 'title',
+      className: 'min-w-36 align-top',
+      show: ({ id, name }) => (
+        <>
+          <Link
+            href={`/operator/providers/${id}`}
+            prefetch={false}
+            className="block rounded-md font-medium [overflow-wrap:anywhere] hover:underline"
+          >
+            {name}
+          </Link>
+          <code className="font-mono text-muted text-xs">{id}</code>
+        </>
+      ),
+    },
+    credentials: {
+      sort: { by: 'credential', descendingFirst: true },
+      place: 'whole',
+      className: 'min-w-80 align-top',
+      show: (provider) => (
         <ul className="grid gap-2.5">
-          {credentials.map((credential) => (
+          {provider.credentials.map((credential) => (
             <CredentialLine
               key={`${credential.name} ${credential.state.text}`}
               provider={provider}
@@ -111,8 +120,12 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
             />
           ))}
         </ul>
-      </Cell>
-      <Cell className="min-w-44 align-top">
+      ),
+    },
+    protocols: {
+      place: 'whole',
+      className: 'min-w-44 align-top',
+      show: ({ families }) => (
         <ul className="grid gap-0.5">
           {families.map((family) => (
             <li key={family.name} title={family.why ?? family.address} className="text-[0.8125rem] leading-5">
@@ -121,19 +134,13 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
             </li>
           ))}
         </ul>
-      </Cell>
-      <Cell label="Offers" className="text-right align-top tabular-nums">
-        {offers}
-      </Cell>
-      <Cell className="w-px align-top">
-        <Button
-          size="small"
-          aria-label={`Add a credential for ${name}`}
-          onClick={() => onShow({ provider, credential: null })}
-        >
-          Add
-        </Button>
-      </Cell>
-    </Row>
-  );
+      ),
+    },
+    offers: {
+      sort: { by: 'offers', descendingFirst: true },
+      headClass: 'text-right',
+      className: 'text-right align-top tabular-nums',
+      show: ({ offers }) => offers,
+    },
+  };
 }

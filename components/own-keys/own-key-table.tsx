@@ -2,6 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { Suspense, useState, useTransition } from 'react';
+import { type ListColumns, ListTable } from '#components/columns/list-table';
 import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import type { Values } from '#components/form/operation-form';
@@ -9,9 +10,8 @@ import { tellTest } from '#components/own-keys/tell-test';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
-import { SortHead } from '#components/ui/sort-head';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { toast } from '#components/ui/toaster';
+import type { ColumnOf } from '#lib/console/columns';
 import type { FormField } from '#lib/console/form';
 import type { OwnKeyRow } from '#lib/console/team/own-key-rows';
 
@@ -24,6 +24,8 @@ type Tested = FormAnswer<{ failure: string | null }>;
 interface OwnKeyTableProps {
   workspace: string;
   keys: readonly OwnKeyRow[];
+  /** The columns after the name. */
+  columns: readonly ColumnOf<'ownKeys'>[];
   fields: { readonly edit: readonly FormField[]; readonly replace: readonly FormField[] };
   mayChange: boolean;
   /** Whether the operator allows own keys now; otherwise they can be deleted only. */
@@ -46,56 +48,64 @@ const uses: Readonly<Record<OwnKeyRow['use'], { readonly name: string; readonly 
   last: { name: 'Last', note: 'after the gateway’s credential' },
 };
 
-export function OwnKeyTable({ workspace, keys, fields, mayChange, allowed, actions }: OwnKeyTableProps) {
+const looks: ListColumns<OwnKeyRow, 'ownKeys'> = {
+  fixed: {
+    sort: { by: 'name' },
+    place: 'title',
+    className: 'min-w-40',
+    show: (row) => (
+      <>
+        <span className="block font-medium [overflow-wrap:anywhere]">{row.name}</span>
+        <span className="block text-muted text-xs [overflow-wrap:anywhere]">{row.provider}</span>
+        {row.address ? (
+          <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{row.address}</code>
+        ) : null}
+      </>
+    ),
+  },
+  used: {
+    sort: { by: 'used' },
+    show: (row) => (
+      <>
+        {uses[row.use].name}
+        <span className="block text-muted text-xs">{uses[row.use].note}</span>
+      </>
+    ),
+  },
+  models: {
+    className: 'min-w-32',
+    title: (row) => row.models?.join(', '),
+    show: (row) => <Models models={row.models} />,
+  },
+  state: {
+    sort: { by: 'state' },
+    place: 'whole',
+    className: 'min-w-40 max-w-80',
+    show: (row) => <State state={row.state} />,
+  },
+  id: {
+    className: 'min-w-40',
+    show: (row) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{row.id}</code>,
+  },
+};
+
+export function OwnKeyTable(props: OwnKeyTableProps) {
+  const { workspace, keys, columns, fields, mayChange, allowed, actions } = props;
   const [asked, ask] = useState<Asked | null>(null);
   const close = () => ask(null);
   const changed = asked?.what === 'delete' ? null : asked;
   return (
     <>
-      <Table label="Own provider keys">
-        <thead>
-          <tr>
-            <SortHead by="name">Name</SortHead>
-            <SortHead by="used">Used</SortHead>
-            <HeadCell>Models</HeadCell>
-            <SortHead by="state">State</SortHead>
-            {mayChange ? <ActionsHeadCell /> : null}
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((row) => (
-            <Row key={row.id}>
-              <Cell place="title" className="min-w-40">
-                <span className="block font-medium [overflow-wrap:anywhere]">{row.name}</span>
-                <span className="block text-muted text-xs [overflow-wrap:anywhere]">{row.provider}</span>
-                {row.address ? (
-                  <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">
-                    {row.address}
-                  </code>
-                ) : null}
-              </Cell>
-              <Cell label="Used">
-                {uses[row.use].name}
-                <span className="block text-muted text-xs">{uses[row.use].note}</span>
-              </Cell>
-              <Cell label="Models" className="min-w-32" title={row.models?.join(', ')}>
-                <Models models={row.models} />
-              </Cell>
-              <Cell place="whole" className="min-w-40 max-w-80">
-                <Badge tone={row.state.tone} dot={row.state.tone !== 'outline'}>
-                  {row.state.text}
-                </Badge>
-                {row.state.note ? (
-                  <span
-                    title={row.state.exact ?? undefined}
-                    className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${row.state.tone === 'bad' ? 'text-bad' : 'text-muted'}`}
-                  >
-                    {row.state.note}
-                  </span>
-                ) : null}
-              </Cell>
-              {mayChange ? (
-                <Cell className="w-px">
+      <ListTable
+        label="Own provider keys"
+        table="ownKeys"
+        looks={looks}
+        columns={columns}
+        rows={keys}
+        actions={
+          mayChange
+            ? {
+                show: (row) => (
                   <span className="flex flex-wrap items-center gap-1.5 sm:flex-nowrap sm:justify-end">
                     {allowed ? (
                       <>
@@ -125,12 +135,11 @@ export function OwnKeyTable({ workspace, keys, fields, mayChange, allowed, actio
                       Delete
                     </Button>
                   </span>
-                </Cell>
-              ) : null}
-            </Row>
-          ))}
-        </tbody>
-      </Table>
+                ),
+              }
+            : undefined
+        }
+      />
       {changed && changed.what !== 'delete' ? (
         <Suspense fallback={null}>
           <ChangeOwnKey
@@ -153,6 +162,24 @@ export function OwnKeyTable({ workspace, keys, fields, mayChange, allowed, actio
         act={() => actions.remove(workspace, { id: asked?.row.id ?? '' })}
         done={`${asked?.row.name ?? 'The key'} deleted`}
       />
+    </>
+  );
+}
+
+function State({ state: { tone, text, note, exact } }: Pick<OwnKeyRow, 'state'>) {
+  return (
+    <>
+      <Badge tone={tone} dot={tone !== 'outline'}>
+        {text}
+      </Badge>
+      {note ? (
+        <span
+          title={exact ?? undefined}
+          className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${tone === 'bad' ? 'text-bad' : 'text-muted'}`}
+        >
+          {note}
+        </span>
+      ) : null}
     </>
   );
 }

@@ -3,8 +3,8 @@
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { toast } from 'sonner';
-import { SignInAgain } from '#components/account/sign-in-again';
 import type { FormAnswer } from '#components/form/answer';
+import { FaultText } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -55,14 +55,7 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
           placeholder="Display name"
           autoComplete="name"
           maxLength={100}
-          error={
-            fault ? (
-              <>
-                {fault.message}
-                {fault.signedOut ? <SignInAgain /> : null}
-              </>
-            ) : undefined
-          }
+          error={fault ? <FaultText fault={fault} /> : undefined}
           className="min-w-0 flex-1 basis-56"
         />
         <Button type="submit" disabled={pending}>

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { toast } from 'sonner';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
-import { SignInAgain } from '#components/account/sign-in-again';
 import type { FormAnswer } from '#components/form/answer';
+import { FaultText } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
@@ -55,8 +55,7 @@ export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
     <Form onSend={send} className="grid gap-4 p-4" noValidate>
       {fault && fault.field === null ? (
         <Alert tone="bad">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
+          <FaultText fault={fault} />
         </Alert>
       ) : null}
       <div className="grid gap-4 sm:grid-cols-2">

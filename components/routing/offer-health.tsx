@@ -1,10 +1,31 @@
 'use client';
 
+import { useSearchParams } from 'next/navigation';
 import { useEffect, useState } from 'react';
 import { healthAfter, type OffersHealth, type RoutingActions } from '#components/routing/routing-actions';
 import { Badge, type BadgeTone } from '#components/ui/badge';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { showSpan } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
+
+type Offer = OffersHealth['offers'][number];
+
+/** The page has other lists. */
+const parameter = 'health';
+const orders = {
+  offer: ({ provider, model }: Offer) => `${provider} ${model}`,
+  firstByte: ({ firstByteMs }: Offer) => firstByteMs,
+  whole: ({ wholeMs }: Offer) => wholeMs,
+  speed: ({ tokensPerSecond }: Offer) => tokensPerSecond,
+  errors: ({ errorRate }: Offer) => errorRate,
+};
+const figures = [
+  { by: 'firstByte', name: 'First byte', descendingFirst: false },
+  { by: 'whole', name: 'Complete response', descendingFirst: false },
+  { by: 'speed', name: 'Tokens/s', descendingFirst: true },
+  { by: 'errors', name: 'Errors', descendingFirst: true },
+] as const;
 
 interface OfferHealthProps {
   workspace: string;
@@ -14,7 +35,7 @@ interface OfferHealthProps {
 
 const everyMs = 5_000;
 const mostShown = 12;
-const tones: Readonly<Record<OffersHealth['offers'][number]['state'], { tone: BadgeTone; text: string }>> = {
+const tones: Readonly<Record<Offer['state'], { tone: BadgeTone; text: string }>> = {
   'in service': { tone: 'good', text: 'In service' },
   'set aside': { tone: 'bad', text: 'Set aside' },
   probing: { tone: 'warn', text: 'Probing' },
@@ -25,6 +46,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
   const [{ offers, processes }, setFound] = useState(first);
   const [lost, setLost] = useState(false);
   const [all, setAll] = useState(false);
+  const sort = readSort(useSearchParams().get(parameter));
 
   useEffect(() => {
     let over = false;
@@ -54,7 +76,8 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
       </p>
     );
   }
-  const shown = all ? offers : offers.slice(0, mostShown);
+  const sorted = sortRows(offers, sort, orders);
+  const shown = all ? sorted : sorted.slice(0, mostShown);
   return (
     <div className="grid gap-2">
       {processes === 0 || lost ? (
@@ -66,12 +89,21 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
       <Table label="Health of offers">
         <thead>
           <tr>
-            <HeadCell>Offer</HeadCell>
+            <SortHead parameter={parameter} by="offer">
+              Offer
+            </SortHead>
             <HeadCell>State</HeadCell>
-            <HeadCell className="text-right">First byte</HeadCell>
-            <HeadCell className="text-right">Complete response</HeadCell>
-            <HeadCell className="text-right">Tokens/s</HeadCell>
-            <HeadCell className="text-right">Errors</HeadCell>
+            {figures.map(({ by, name, descendingFirst }) => (
+              <SortHead
+                key={by}
+                parameter={parameter}
+                by={by}
+                descendingFirst={descendingFirst}
+                className="text-right"
+              >
+                {name}
+              </SortHead>
+            ))}
           </tr>
         </thead>
         <tbody>

@@ -9,16 +9,17 @@ import { Field } from '#components/ui/field';
 import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
 import { plainUsd } from '#lib/core/money';
+import { parseSpan, plainSpan } from '#lib/core/span';
 import { numberOf, recordOf, textOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
 const limits = [
-  ['connectMs', 'Connect', '5000'],
-  ['firstByteMs', 'First byte of a stream', '120000'],
-  ['firstByteWholeMs', 'First byte of a whole answer', '600000'],
-  ['firstWordMs', 'First word', '600000'],
-  ['idleMs', 'Pause between words', '300000'],
-  ['totalMs', 'Whole call', '3600000'],
-  ['holdMs', 'Hold before the first word', '5000'],
+  ['connectMs', 'Connect', 5_000],
+  ['firstByteMs', 'First byte of a stream', 120_000],
+  ['firstByteWholeMs', 'First byte of a whole answer', 600_000],
+  ['firstWordMs', 'First word', 600_000],
+  ['idleMs', 'Pause between words', 300_000],
+  ['totalMs', 'Whole call', 3_600_000],
+  ['holdMs', 'Hold before the first word', 5_000],
 ] as const;
 
 /** How many attempts a call may make. */
@@ -49,6 +50,7 @@ function useEntry(key: string) {
   return (name: string) => {
     const [fault] = faultsAt(key, name);
     return {
+      stored: record[name],
       value: textOf(record[name]),
       put: (value: unknown) =>
         set(key, withEntry(record, name, value) ?? (inherited === null ? undefined : {})),
@@ -65,7 +67,7 @@ export function HighestPrice() {
     <PolicyKey name="maxPrice" label="Highest price" hint="More expensive offers are not tried." empty={{}}>
       <div className="grid gap-3 sm:grid-cols-2">
         {(['input', 'output'] as const).map((name) => {
-          const { value, put, ...fault } = entry(name);
+          const { stored: _, value, put, ...fault } = entry(name);
           return (
             <Field
               key={name}
@@ -116,27 +118,34 @@ export function HighestBatchHold() {
 
 export function TimeLimits() {
   const entry = useEntry('timeouts');
+  // A time is kept as people type it until they leave its box; the policy has it in ms.
+  const [typed, setTyped] = useState<{ readonly name: string; readonly text: string } | null>(null);
   return (
     <PolicyKey
       name="timeouts"
       label="Time limits"
-      hint="In milliseconds. Leave empty for the default shown."
+      hint="With their unit, such as 30 s or 2 min. Leave empty for the default shown."
       empty={{}}
     >
       <div className="grid gap-3 sm:grid-cols-2">
         {limits.map(([name, label, usual]) => {
-          const { value, put, ...fault } = entry(name);
+          const { stored, value, put, ...fault } = entry(name);
+          const text =
+            typed?.name === name ? typed.text : typeof stored === 'number' ? plainSpan(stored) : value;
+          const unread = text.trim() !== '' && parseSpan(text) === null;
           return (
             <Field
               key={name}
               name={`timeouts.${name}`}
               label={label}
-              suffix={<span className="pr-1.5">ms</span>}
-              inputMode="numeric"
-              placeholder={usual}
-              value={value}
-              onValueChange={(text) => put(numberOf(text))}
-              {...fault}
+              placeholder={plainSpan(usual)}
+              value={text}
+              onValueChange={(next) => {
+                setTyped({ name, text: next });
+                put(parseSpan(next) ?? (next.trim() || undefined));
+              }}
+              onBlur={() => setTyped(null)}
+              {...(unread ? { error: 'Write a time with its unit, such as 30 s or 2 min.' } : fault)}
             />
           );
         })}
@@ -159,7 +168,7 @@ export function Weights() {
     >
       <div className="grid gap-1.5">
         {named.map((provider) => {
-          const { value, put, ...fault } = entry(provider);
+          const { stored: _, value, put, ...fault } = entry(provider);
           return (
             <div key={provider} className="flex items-start gap-2">
               <Field

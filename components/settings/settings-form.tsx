@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
@@ -56,12 +56,7 @@ export function SettingsForm(props: SettingsFormProps) {
   const faulty = fields.find(({ name }) => name === fault?.field);
   return (
     <Form onSend={submit} noValidate className="grid gap-4 p-4">
-      {fault && !faulty ? (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
-        </p>
-      ) : null}
+      {fault && !faulty ? <FaultLine fault={fault} framed /> : null}
       <fieldset disabled={locked !== null} className="grid gap-4 sm:grid-cols-2">
         {fields.map((field) => (
           <OperationField

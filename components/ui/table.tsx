@@ -55,10 +55,16 @@ const pinned =
   'right-0 group-data-[fits=false]/table:sticky group-data-[fits=false]/table:shadow-[-0.5rem_0_0.5rem_-0.5rem_var(--edge)]';
 
 /** Heads the column of what can be done with a row; `sticky`: it stays in sight where the table scrolls. */
-export function ActionsHeadCell({ sticky = false }: { sticky?: boolean }) {
+export function ActionsHeadCell({
+  sticky = false,
+  name = 'Actions',
+}: {
+  sticky?: boolean;
+  name?: string | undefined;
+}) {
   return (
     <HeadCell className={classNames(sticky && [pinned, 'z-30'])}>
-      <span className="sr-only">Actions</span>
+      <span className="sr-only">{name}</span>
     </HeadCell>
   );
 }
@@ -73,7 +79,7 @@ interface CellProps extends Omit<ComponentProps<'td'>, 'title'> {
    * Where it is in the block of its row on a phone (app/tables.css): `title`, `figure` and `menu` in the first line,
    * `state` and `aside` in the second; otherwise below these, over the whole width.
    */
-  place?: 'title' | 'figure' | 'menu' | 'state' | 'aside' | 'whole' | 'hidden';
+  place?: 'title' | 'figure' | 'menu' | 'state' | 'aside' | 'whole' | 'hidden' | undefined;
   /** The name of its column, which a phone shows beside it. */
   label?: string;
   /** It stays in sight where the table scrolls sideways. */

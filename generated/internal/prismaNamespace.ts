@@ -433,6 +433,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  ContentObject: 'ContentObject',
   CallFeedback: 'CallFeedback',
   KeptAnswer: 'KeptAnswer',
   CallRepeat: 'CallRepeat',
@@ -502,7 +503,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "viewSubscription" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "keptAnswer" | "callRepeat" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "viewSubscription" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "contentObject" | "callFeedback" | "keptAnswer" | "callRepeat" | "tag" | "callTag" | "tagQuarter" | "tagBudget" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "holdTag" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2797,6 +2798,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallContentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
+        }
+      }
+    }
+    ContentObject: {
+      payload: Prisma.$ContentObjectPayload<ExtArgs>
+      fields: Prisma.ContentObjectFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ContentObjectFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ContentObjectFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        findFirst: {
+          args: Prisma.ContentObjectFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ContentObjectFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        findMany: {
+          args: Prisma.ContentObjectFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        create: {
+          args: Prisma.ContentObjectCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        createMany: {
+          args: Prisma.ContentObjectCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ContentObjectCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        delete: {
+          args: Prisma.ContentObjectDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        update: {
+          args: Prisma.ContentObjectUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        deleteMany: {
+          args: Prisma.ContentObjectDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ContentObjectUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ContentObjectUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>[]
+        }
+        upsert: {
+          args: Prisma.ContentObjectUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContentObjectPayload>
+        }
+        aggregate: {
+          args: Prisma.ContentObjectAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateContentObject>
+        }
+        groupBy: {
+          args: Prisma.ContentObjectGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContentObjectGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ContentObjectCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContentObjectCountAggregateOutputType> | number
         }
       }
     }
@@ -7337,6 +7412,15 @@ export const CallContentScalarFieldEnum = {
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
+export const ContentObjectScalarFieldEnum = {
+  name: 'name',
+  callId: 'callId',
+  deleteAfter: 'deleteAfter'
+} as const
+
+export type ContentObjectScalarFieldEnum = (typeof ContentObjectScalarFieldEnum)[keyof typeof ContentObjectScalarFieldEnum]
+
+
 export const CallFeedbackScalarFieldEnum = {
   callId: 'callId',
   workspaceId: 'workspaceId',
@@ -8568,6 +8652,7 @@ export type GlobalOmitConfig = {
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
+  contentObject?: Prisma.ContentObjectOmit
   callFeedback?: Prisma.CallFeedbackOmit
   keptAnswer?: Prisma.KeptAnswerOmit
   callRepeat?: Prisma.CallRepeatOmit

@@ -82,6 +82,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  ContentObject: 'ContentObject',
   CallFeedback: 'CallFeedback',
   KeptAnswer: 'KeptAnswer',
   CallRepeat: 'CallRepeat',
@@ -654,6 +655,15 @@ export const CallContentScalarFieldEnum = {
 } as const
 
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
+
+
+export const ContentObjectScalarFieldEnum = {
+  name: 'name',
+  callId: 'callId',
+  deleteAfter: 'deleteAfter'
+} as const
+
+export type ContentObjectScalarFieldEnum = (typeof ContentObjectScalarFieldEnum)[keyof typeof ContentObjectScalarFieldEnum]
 
 
 export const CallFeedbackScalarFieldEnum = {

@@ -159,7 +159,7 @@ export type CallContentGroupByOutputType = {
   keyId: string
   at: Date
   keepUntil: Date
-  sealed: runtime.Bytes
+  sealed: runtime.Bytes | null
   _count: CallContentCountAggregateOutputType | null
   _min: CallContentMinAggregateOutputType | null
   _max: CallContentMaxAggregateOutputType | null
@@ -189,7 +189,8 @@ export type CallContentWhereInput = {
   keyId?: Prisma.UuidFilter<"CallContent"> | string | runtime.Types.Skip
   at?: Prisma.DateTimeFilter<"CallContent"> | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFilter<"CallContent"> | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFilter<"CallContent"> | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.BytesNullableFilter<"CallContent"> | runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.XOR<Prisma.ContentObjectNullableScalarRelationFilter, Prisma.ContentObjectWhereInput> | null | runtime.Types.Skip
 }
 
 export type CallContentOrderByWithRelationInput = {
@@ -198,7 +199,8 @@ export type CallContentOrderByWithRelationInput = {
   keyId?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   keepUntil?: Prisma.SortOrder | runtime.Types.Skip
-  sealed?: Prisma.SortOrder | runtime.Types.Skip
+  sealed?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  object?: Prisma.ContentObjectOrderByWithRelationInput | runtime.Types.Skip
 }
 
 export type CallContentWhereUniqueInput = Prisma.AtLeast<{
@@ -210,7 +212,8 @@ export type CallContentWhereUniqueInput = Prisma.AtLeast<{
   keyId?: Prisma.UuidFilter<"CallContent"> | string | runtime.Types.Skip
   at?: Prisma.DateTimeFilter<"CallContent"> | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFilter<"CallContent"> | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFilter<"CallContent"> | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.BytesNullableFilter<"CallContent"> | runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.XOR<Prisma.ContentObjectNullableScalarRelationFilter, Prisma.ContentObjectWhereInput> | null | runtime.Types.Skip
 }, "callId">
 
 export type CallContentOrderByWithAggregationInput = {
@@ -219,7 +222,7 @@ export type CallContentOrderByWithAggregationInput = {
   keyId?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   keepUntil?: Prisma.SortOrder | runtime.Types.Skip
-  sealed?: Prisma.SortOrder | runtime.Types.Skip
+  sealed?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.CallContentCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.CallContentMaxOrderByAggregateInput | runtime.Types.Skip
   _min?: Prisma.CallContentMinOrderByAggregateInput | runtime.Types.Skip
@@ -234,7 +237,7 @@ export type CallContentScalarWhereWithAggregatesInput = {
   keyId?: Prisma.UuidWithAggregatesFilter<"CallContent"> | string | runtime.Types.Skip
   at?: Prisma.DateTimeWithAggregatesFilter<"CallContent"> | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeWithAggregatesFilter<"CallContent"> | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesWithAggregatesFilter<"CallContent"> | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.BytesNullableWithAggregatesFilter<"CallContent"> | runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type CallContentCreateInput = {
@@ -243,7 +246,8 @@ export type CallContentCreateInput = {
   keyId: string
   at: Date | string
   keepUntil: Date | string
-  sealed: runtime.Bytes
+  sealed?: runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.ContentObjectCreateNestedOneWithoutContentInput | runtime.Types.Skip
 }
 
 export type CallContentUncheckedCreateInput = {
@@ -252,7 +256,8 @@ export type CallContentUncheckedCreateInput = {
   keyId: string
   at: Date | string
   keepUntil: Date | string
-  sealed: runtime.Bytes
+  sealed?: runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.ContentObjectUncheckedCreateNestedOneWithoutContentInput | runtime.Types.Skip
 }
 
 export type CallContentUpdateInput = {
@@ -261,7 +266,8 @@ export type CallContentUpdateInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.ContentObjectUpdateOneWithoutContentNestedInput | runtime.Types.Skip
 }
 
 export type CallContentUncheckedUpdateInput = {
@@ -270,7 +276,8 @@ export type CallContentUncheckedUpdateInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  object?: Prisma.ContentObjectUncheckedUpdateOneWithoutContentNestedInput | runtime.Types.Skip
 }
 
 export type CallContentCreateManyInput = {
@@ -279,7 +286,7 @@ export type CallContentCreateManyInput = {
   keyId: string
   at: Date | string
   keepUntil: Date | string
-  sealed: runtime.Bytes
+  sealed?: runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type CallContentUpdateManyMutationInput = {
@@ -288,7 +295,7 @@ export type CallContentUpdateManyMutationInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type CallContentUncheckedUpdateManyInput = {
@@ -297,7 +304,7 @@ export type CallContentUncheckedUpdateManyInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  sealed?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type CallContentCountOrderByAggregateInput = {
@@ -327,6 +334,79 @@ export type CallContentMinOrderByAggregateInput = {
   sealed?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type CallContentNullableScalarRelationFilter = {
+  is?: Prisma.CallContentWhereInput | null | runtime.Types.Skip
+  isNot?: Prisma.CallContentWhereInput | null | runtime.Types.Skip
+}
+
+export type CallContentCreateNestedOneWithoutObjectInput = {
+  create?: Prisma.XOR<Prisma.CallContentCreateWithoutObjectInput, Prisma.CallContentUncheckedCreateWithoutObjectInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.CallContentCreateOrConnectWithoutObjectInput | runtime.Types.Skip
+  connect?: Prisma.CallContentWhereUniqueInput | runtime.Types.Skip
+}
+
+export type CallContentUpdateOneWithoutObjectNestedInput = {
+  create?: Prisma.XOR<Prisma.CallContentCreateWithoutObjectInput, Prisma.CallContentUncheckedCreateWithoutObjectInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.CallContentCreateOrConnectWithoutObjectInput | runtime.Types.Skip
+  upsert?: Prisma.CallContentUpsertWithoutObjectInput | runtime.Types.Skip
+  disconnect?: Prisma.CallContentWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.CallContentWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.CallContentWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CallContentUpdateToOneWithWhereWithoutObjectInput, Prisma.CallContentUpdateWithoutObjectInput>, Prisma.CallContentUncheckedUpdateWithoutObjectInput> | runtime.Types.Skip
+}
+
+export type CallContentCreateWithoutObjectInput = {
+  callId: string
+  workspaceId: string
+  keyId: string
+  at: Date | string
+  keepUntil: Date | string
+  sealed?: runtime.Bytes | null | runtime.Types.Skip
+}
+
+export type CallContentUncheckedCreateWithoutObjectInput = {
+  callId: string
+  workspaceId: string
+  keyId: string
+  at: Date | string
+  keepUntil: Date | string
+  sealed?: runtime.Bytes | null | runtime.Types.Skip
+}
+
+export type CallContentCreateOrConnectWithoutObjectInput = {
+  where: Prisma.CallContentWhereUniqueInput
+  create: Prisma.XOR<Prisma.CallContentCreateWithoutObjectInput, Prisma.CallContentUncheckedCreateWithoutObjectInput>
+}
+
+export type CallContentUpsertWithoutObjectInput = {
+  update: Prisma.XOR<Prisma.CallContentUpdateWithoutObjectInput, Prisma.CallContentUncheckedUpdateWithoutObjectInput>
+  create: Prisma.XOR<Prisma.CallContentCreateWithoutObjectInput, Prisma.CallContentUncheckedCreateWithoutObjectInput>
+  where?: Prisma.CallContentWhereInput | runtime.Types.Skip
+}
+
+export type CallContentUpdateToOneWithWhereWithoutObjectInput = {
+  where?: Prisma.CallContentWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.CallContentUpdateWithoutObjectInput, Prisma.CallContentUncheckedUpdateWithoutObjectInput>
+}
+
+export type CallContentUpdateWithoutObjectInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+}
+
+export type CallContentUncheckedUpdateWithoutObjectInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  keepUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sealed?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+}
+
 
 
 export type CallContentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -336,6 +416,7 @@ export type CallContentSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   at?: boolean | runtime.Types.Skip
   keepUntil?: boolean | runtime.Types.Skip
   sealed?: boolean | runtime.Types.Skip
+  object?: boolean | Prisma.CallContent$objectArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["callContent"]>
 
 export type CallContentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -366,10 +447,17 @@ export type CallContentSelectScalar = {
 }
 
 export type CallContentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "at" | "keepUntil" | "sealed", ExtArgs["result"]["callContent"], runtime.Types.Skip>
+export type CallContentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  object?: boolean | Prisma.CallContent$objectArgs<ExtArgs> | runtime.Types.Skip
+}
+export type CallContentIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type CallContentIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $CallContentPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "CallContent"
-  objects: {}
+  objects: {
+    object: Prisma.$ContentObjectPayload<ExtArgs> | null
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     callId: string
     workspaceId: string
@@ -380,9 +468,9 @@ export type $CallContentPayload<ExtArgs extends runtime.Types.Extensions.Interna
     at: Date
     keepUntil: Date
     /**
-     * Request and answer, compressed, then sealed.
+     * Request and answer, compressed, then sealed; null: in an object store.
      */
-    sealed: runtime.Bytes
+    sealed: runtime.Bytes | null
   }, ExtArgs["result"]["callContent"]>
   composites: {}
 }
@@ -777,6 +865,7 @@ readonly fields: CallContentFieldRefs;
  */
 export interface Prisma__CallContentClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  object<T extends Prisma.CallContent$objectArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CallContent$objectArgs<ExtArgs>>): Prisma.Prisma__ContentObjectClient<runtime.Types.Result.GetResult<Prisma.$ContentObjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -829,6 +918,10 @@ export type CallContentFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * Filter, which CallContent to fetch.
    */
   where: Prisma.CallContentWhereUniqueInput
@@ -847,6 +940,10 @@ export type CallContentFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * Filter, which CallContent to fetch.
    */
   where: Prisma.CallContentWhereUniqueInput
@@ -864,6 +961,10 @@ export type CallContentFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Omit specific fields from the CallContent
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
   /**
    * Filter, which CallContent to fetch.
    */
@@ -913,6 +1014,10 @@ export type CallContentFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * Filter, which CallContent to fetch.
    */
   where?: Prisma.CallContentWhereInput | runtime.Types.Skip
@@ -960,6 +1065,10 @@ export type CallContentFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the CallContent
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
   /**
    * Filter, which CallContents to fetch.
    */
@@ -1009,6 +1118,10 @@ export type CallContentCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * The data needed to create a CallContent.
    */
   data: Prisma.XOR<Prisma.CallContentCreateInput, Prisma.CallContentUncheckedCreateInput>
@@ -1056,6 +1169,10 @@ export type CallContentUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the CallContent
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
   /**
    * The data needed to update a CallContent.
    */
@@ -1123,6 +1240,10 @@ export type CallContentUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * The filter to search for the CallContent to update in case it exists.
    */
   where: Prisma.CallContentWhereUniqueInput
@@ -1149,6 +1270,10 @@ export type CallContentDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
+  /**
    * Filter which CallContent to delete.
    */
   where: Prisma.CallContentWhereUniqueInput
@@ -1169,6 +1294,25 @@ export type CallContentDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.I
 }
 
 /**
+ * CallContent.object
+ */
+export type CallContent$objectArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ContentObject
+   */
+  select?: Prisma.ContentObjectSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ContentObject
+   */
+  omit?: Prisma.ContentObjectOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ContentObjectInclude<ExtArgs> | null
+  where?: Prisma.ContentObjectWhereInput | runtime.Types.Skip
+}
+
+/**
  * CallContent without action
  */
 export type CallContentDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1180,4 +1324,8 @@ export type CallContentDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the CallContent
    */
   omit?: Prisma.CallContentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CallContentInclude<ExtArgs> | null
 }

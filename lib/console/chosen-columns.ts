@@ -1,11 +1,5 @@
 import { cookies } from 'next/headers';
-import {
-  type ColumnOf,
-  columnsCookie,
-  columnsParameter,
-  readColumns,
-  type TableName,
-} from '#lib/console/columns';
+import { type ColumnOf, columnSets, columnsCookie, readColumns, type TableName } from '#lib/console/columns';
 
 /**
  * The columns that the URL of a page or else this browser asks for; null: neither does.
@@ -15,6 +9,6 @@ export async function readChosenColumns<Name extends TableName>(
   table: Name,
   query: Readonly<Record<string, string | string[] | undefined>>,
 ): Promise<readonly ColumnOf<Name>[] | null> {
-  const asked = readColumns(table, [query[columnsParameter]].flat()[0]);
+  const asked = readColumns(table, [query[columnSets[table].parameter]].flat()[0]);
   return asked ?? readColumns(table, (await cookies()).get(columnsCookie(table))?.value);
 }

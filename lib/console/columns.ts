@@ -6,15 +6,21 @@ interface ColumnSet<Names extends Readonly<Record<string, string>>> {
   readonly names: Names;
   /** Those that are shown by default. */
   readonly usual: readonly string[];
+  /** The parameter of a URL with the columns. */
+  readonly parameter: string;
 }
+
+/** The parameter of a URL with columns, those of a shared or saved view; a second table of a page has its own. */
+const columnsParameter = 'columns';
 
 /** Declares a table's columns. @param hidden columns that are not shown by default. */
 function columnSet<Names extends Readonly<Record<string, string>>>(
   fixed: string,
   names: Names,
   hidden: readonly (keyof Names)[],
+  parameter = columnsParameter,
 ): ColumnSet<Names> {
-  return { fixed, names, usual: Object.keys(names).filter((column) => !hidden.includes(column)) };
+  return { fixed, names, usual: Object.keys(names).filter((column) => !hidden.includes(column)), parameter };
 }
 
 /** Every table whose columns can be chosen (contract: control-plane/chosen-columns). */
@@ -109,14 +115,127 @@ export const columnSets = {
   members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
     'id',
   ]),
+  invitations: columnSet(
+    'Address',
+    { role: 'Role', sent: 'Sent', ends: 'Expires', id: 'Invitation id' },
+    ['id'],
+    'invitedColumns',
+  ),
+  ledger: columnSet(
+    'When',
+    { line: 'Line', amount: 'Amount', balance: 'Balance', simulated: 'Simulated money', ref: 'Reference' },
+    ['simulated', 'ref'],
+  ),
+  topUps: columnSet(
+    'Created',
+    {
+      status: 'Status',
+      amount: 'Amount',
+      fee: 'Fee',
+      refunded: 'Refunded',
+      paid: 'Paid',
+      id: 'Top-up id',
+    },
+    ['paid', 'id'],
+  ),
+  audit: columnSet(
+    'Time',
+    { change: 'Change', address: 'From', action: 'Action', subject: 'Subject', actor: 'Actor' },
+    ['action', 'subject', 'actor'],
+  ),
+  managementKeys: columnSet(
+    'Name',
+    {
+      role: 'Role',
+      status: 'Status',
+      lastUsed: 'Last used',
+      creator: 'Created by',
+      created: 'Created',
+      id: 'Key id',
+    },
+    ['id'],
+  ),
+  ownKeys: columnSet('Name', { used: 'Used', models: 'Models', state: 'State', id: 'Key id' }, ['id']),
+  deliveries: columnSet(
+    'Event',
+    {
+      state: 'State',
+      tries: 'Tries',
+      answer: 'Last response',
+      queued: 'Queued',
+      delivered: 'Delivered',
+      id: 'Delivery id',
+    },
+    ['delivered', 'id'],
+    'deliveriesColumns',
+  ),
+  providers: columnSet(
+    'Provider',
+    { credentials: 'Credentials', protocols: 'Protocols', offers: 'Offers' },
+    [],
+  ),
+  providerModels: columnSet(
+    'Model',
+    {
+      upstream: 'Name at the provider',
+      context: 'Context',
+      price: 'Price, $ per million tokens',
+      protocols: 'Protocols',
+      state: 'State',
+    },
+    [],
+  ),
+  workspaces: columnSet(
+    'Workspace',
+    {
+      state: 'State',
+      balance: 'Balance',
+      available: 'Available',
+      held: 'Held',
+      rpm: 'Requests/min',
+      tpm: 'Tokens/min',
+      concurrency: 'Concurrent',
+      created: 'Created',
+      credit: 'Credit limit',
+      zone: 'Time zone',
+      id: 'Workspace id',
+    },
+    ['credit', 'zone', 'id'],
+  ),
+  charges: columnSet(
+    'Call',
+    { workspace: 'Workspace', model: 'Model', flags: 'Flag', claimed: 'Reported', cost: 'Charged' },
+    [],
+  ),
+  health: columnSet(
+    'Offer',
+    {
+      breaker: 'Breaker',
+      failing: 'Failing',
+      firstByte: 'First byte',
+      running: 'Running',
+      errors: 'Last errors',
+    },
+    [],
+  ),
+  processes: columnSet(
+    'Process',
+    {
+      state: 'State',
+      version: 'Version',
+      started: 'Started',
+      leases: 'Leases',
+      granted: 'May spend',
+      held: 'Held',
+      id: 'Process id',
+    },
+    ['id'],
+  ),
 } as const;
 
 export type TableName = keyof typeof columnSets;
 export type ColumnOf<Name extends TableName> = keyof (typeof columnSets)[Name]['names'] & string;
 export type CallColumn = ColumnOf<'log'>;
-
-/** The parameter of a URL with columns: those of a shared or saved view. */
-export const columnsParameter = 'columns';
 
 const none = 'none';
 

@@ -3,6 +3,7 @@ import { openPayments } from '#lib/control/billing/payments/client';
 import { openOutboxOf } from '#lib/control/mail/open-outbox';
 import { accountsOf } from '#lib/control/operations/user/account-rules';
 import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
+import { ObjectStore } from '#lib/gateway/content/objects/object-store';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { openDb } from '#lib/platform/data/db';
 import { envSecret, findHostEnv, publicUrl } from '#lib/platform/env/env';
@@ -30,6 +31,7 @@ export function getConsoleHost(): ConsoleHost {
       db,
       keyPepper: env.keyPepper,
       sealingKey,
+      objects: new ObjectStore(env.contentStore),
       payments: env.stripe === null ? null : openPayments(env.stripe, publicUrl(env, env.port)),
       catalogue: () =>
         loadCatalogue(db.pool, { envSecret: (name) => envSecret(name) ?? undefined, sealingKey }),

@@ -31,7 +31,7 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await fillSignIn(page, 'nobody@example.com', 'not it');
     await expect(page.getByRole('alert').filter({ hasText: 'Incorrect email or password' })).toBeVisible();
     await expectAccessibleInEachLook(page);
-    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/welcome']) {
+    for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/welcome', '/invite?token=x']) {
       await turnTo(page, path);
       await expectAccessibleInEachLook(page);
     }
@@ -49,6 +49,8 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await expect(page.getByRole('dialog')).toBeVisible();
     await expectAccessibleInEachLook(page);
     await expectEscapeLeadsBack(page, everywhere);
+    await page.goto('/new');
+    await expectAccessibleInEachLook(page);
     await page.goto(`/${home.slug}`);
     await expect(page.getByText('Waiting for your first call')).toBeVisible();
     await expectAccessibleInEachLook(page);
@@ -59,7 +61,9 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     home,
     db,
   }) => {
-    await addKey(db, { workspace: home.slug, name: 'n'.repeat(100) });
+    const { id } = await addKey(db, { workspace: home.slug, name: 'n'.repeat(100) });
+    await page.goto(`/${home.slug}/keys/${id}`);
+    await expectAccessibleInEachLook(page);
     await openKeys(page, home);
     await expectAccessibleInEachLook(page);
     await expectNothingWiderOnASmallPhone(page);
@@ -88,7 +92,13 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await page.goto(`/${home.slug}/models/sandbox/tiers`);
     await expect(page.getByRole('heading', { name: 'Offers' })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    await turnTo(page, `/${home.slug}/models`);
+    await expectAccessibleInEachLook(page);
+    await page.goto('/models/sandbox/echo');
+    await expectAccessibleInEachLook(page);
     await page.goto('/docs/errors');
+    await expectAccessibleInEachLook(page);
+    await turnTo(page, '/docs/changelog');
     await expectAccessibleInEachLook(page);
     await turnTo(page, '/docs/management-api');
     await expect(page.getByRole('heading', { level: 1, name: 'Management API' })).toBeVisible();
@@ -114,7 +124,7 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
     await page.getByRole('option', { name: 'sandbox/mini' }).click();
     await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
-    await page.getByRole('textbox', { name: 'Connect' }).fill('5');
+    await page.getByRole('textbox', { name: 'Connect' }).fill('5 ms');
     await expect(page.getByText('This must be at least 10 ms: leave it out for the default.')).toBeVisible();
     await expectAccessibleInEachLook(page);
   });
@@ -144,6 +154,11 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await turnTo(page, `/${home.slug}/logs?id=ffff`);
     await expect(page.getByRole('heading', { name: 'No matching calls' })).toBeVisible();
     await expectAccessibleInEachLook(page);
+    for (const path of ['logs/search', `logs/compare?one=${id}`]) {
+      await turnTo(page, `/${home.slug}/${path}`);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await expectAccessibleInEachLook(page);
+    }
     await page.goto(`/${home.slug}/nothing/here`);
     await expectAccessibleInEachLook(page);
   });
@@ -188,7 +203,10 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await page.goto('/operator/providers');
     await expectAccessibleInEachLook(page);
     for (const path of [
+      'providers/sandbox',
+      'models',
       'models/sandbox/tiers',
+      'price-updates',
       'catalogue',
       'workspaces',
       `workspaces/${home.slug}`,

@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type RefObject, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import type { FormAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { SecretDialog } from '#components/keys/popups/secret-dialog';
@@ -62,12 +62,7 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
       >
         <form onSubmit={submit}>
           <DialogBody>
-            {fault ? (
-              <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-                {fault.message}
-                {fault.signedOut ? <SignInAgain /> : null}
-              </p>
-            ) : null}
+            <FaultLine fault={fault} framed />
             <fieldset className="grid gap-2">
               <legend className={`${labelStyle} mb-1.5`}>
                 The old secret <code className="font-mono text-xs">{row.masked}</code> stops{' '}

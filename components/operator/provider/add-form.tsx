@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { useId, useState, useTransition } from 'react';
-import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, orNoAnswer } from '#components/form/answer';
+import { FaultLine } from '#components/form/fault';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
@@ -79,12 +79,7 @@ export function AddForm({ preset, add }: AddFormProps) {
   const faulty = boxes.find(({ name }) => name === fault?.field);
   return (
     <Form onSend={submit} noValidate className="grid max-w-xl gap-4 rounded-lg border bg-surface p-5">
-      {fault && !faulty ? (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-          {fault.message}
-          {fault.signedOut ? <SignInAgain /> : null}
-        </p>
-      ) : null}
+      {fault && !faulty ? <FaultLine fault={fault} framed /> : null}
       {boxes.map((box) => (
         <Box key={box.name} {...box} error={faulty === box ? (fault?.message ?? null) : null} />
       ))}

@@ -17,6 +17,8 @@ import type { FoundModel } from '#lib/control/operations/provider/discover';
 interface Found {
   readonly data: readonly FoundModel[];
   readonly more: boolean;
+  /** What its names are, if calls cannot use all of them as they are. */
+  readonly note: string | null;
   readonly failure: string | null;
 }
 
@@ -51,7 +53,7 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
   function look() {
     startLooking(async () => {
       const answer = await orNoAnswer(discover({ provider: provider.id }));
-      setFound(answer.ok ? answer.value : { data: [], more: false, failure: answer.message });
+      setFound(answer.ok ? answer.value : { data: [], more: false, note: null, failure: answer.message });
     });
   }
   const looked = useRef(!start);
@@ -97,7 +99,7 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
     if (name === '') return;
     const known = rows.find(({ upstreamModel }) => upstreamModel === name);
     const model = known ?? unlisted(provider.id, name);
-    if (!known) setFound({ more: false, failure: null, ...found, data: [model, ...rows] });
+    if (!known) setFound({ more: false, note: null, failure: null, ...found, data: [model, ...rows] });
     if (!model.offered) choose([model], true);
     setSearch('');
     form.reset();
@@ -149,6 +151,7 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
             </span>
           ) : null}
         </p>
+        {!looking && found?.note ? <p className="text-muted leading-5">{found.note}</p> : null}
         {offered.length > 0 ? <Offered slugs={offered} playground={playground} /> : null}
         <div className="flex flex-wrap items-end gap-x-6 gap-y-3">
           <Button tone={found === null ? 'primary' : 'plain'} disabled={looking} onClick={look}>

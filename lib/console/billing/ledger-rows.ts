@@ -31,6 +31,10 @@ export interface LedgerRow {
   readonly balance: string;
   readonly exactBalance: string;
   readonly below: boolean;
+  /** The part that is simulated money; null: none. */
+  readonly simulated: string | null;
+  /** What the line is for, as the API has it. */
+  readonly ref: string;
 }
 
 /** @param zone IANA. */
@@ -48,6 +52,8 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
     balance: showMoneyDown(line.balance),
     exactBalance: `$${line.balance}`,
     below: line.balance.startsWith('-'),
+    simulated: line.simulated === '0' ? null : showSigned(line.simulated),
+    ref: line.ref,
   };
 }
 

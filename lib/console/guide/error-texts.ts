@@ -165,6 +165,11 @@ export const controlTexts: Record<Exclude<ControlCode, ErrorCode> | 'internal_er
     remedy:
       'Retry in a moment. If it keeps failing, tell your gateway administrator: the processor’s key may be wrong.',
   },
+  content_store_unreachable: {
+    meaning: 'The store in which kept content is cannot be read.',
+    remedy:
+      'Retry in a minute. If it keeps failing, ask your gateway administrator to run "gateway doctor", which says why.',
+  },
   internal_error: {
     meaning: 'Unexpected error; nothing was changed.',
     remedy: 'Retry; if it keeps failing, send your gateway administrator the X-Request-Id.',

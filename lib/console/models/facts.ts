@@ -108,10 +108,35 @@ export function offerRowsOf(model: ListedModel, performance: ModelPerformance | 
       input: offer.price?.input == null ? null : showPrice(offer.price.input),
       output: offer.price?.output == null ? null : showPrice(offer.price.output),
       performance: measured ? showPerformance(measured) : null,
+      /** What the list is sorted by; null: not known. */
+      ranks: {
+        name: offer.providerName,
+        price: offer.price?.input == null ? null : Number(offer.price.input),
+        latency: measured?.latencyMs?.p50 ?? null,
+        firstByte: measured?.firstByteMs?.p50 ?? null,
+        throughput: measured?.tokensPerSecond ?? null,
+        uptime: measured?.uptime ?? null,
+      },
     };
   });
 }
 export type OfferRow = ReturnType<typeof offerRowsOf>[number];
+
+type Rank = keyof OfferRow['ranks'];
+const rankBy =
+  <Name extends Rank>(name: Name) =>
+  ({ ranks }: OfferRow) =>
+    ranks[name];
+
+/** By what the offers of a model can be sorted. */
+export const offerOrders = {
+  name: rankBy('name'),
+  price: rankBy('price'),
+  latency: rankBy('latency'),
+  firstByte: rankBy('firstByte'),
+  throughput: rankBy('throughput'),
+  uptime: rankBy('uptime'),
+};
 
 const addresses: Record<string, { readonly path: string; readonly budget: string | null }> = {
   chat: { path: 'POST /v1/chat/completions', budget: 'max_completion_tokens or max_tokens' },

@@ -1,10 +1,11 @@
 import { notFound } from 'next/navigation';
 import { getConsoleHost } from '#lib/console/db';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
-import { modelFactsOf, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
+import { modelFactsOf, offerOrders, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
 import { readAllModels } from '#lib/console/models/list';
 import { familiesOf, translatedFamiliesOf } from '#lib/console/models/rows';
 import { showDay } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import type { ListedModel } from '#lib/control/catalogue/list';
 import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
 
@@ -31,16 +32,26 @@ function decoded(part: string): string {
   }
 }
 
-/** Everything that a model's page shows. @param zone IANA zone of its dates. */
+/** Everything that a model's page shows. @param zone IANA zone of its dates. @param sort of the offers, as in the URL. */
 export async function viewModel(
   model: ListedModel,
-  { list, zone, performance }: { list: string; zone: string; performance: ModelPerformance | null },
+  {
+    list,
+    zone,
+    performance,
+    sort,
+  }: {
+    list: string;
+    zone: string;
+    performance: ModelPerformance | null;
+    sort: string | string[] | undefined;
+  },
 ) {
   const snippets = await readSnippets(getConsoleHost().env.publicUrl);
   return {
     list,
     model: modelFactsOf(model, list),
-    offers: offerRowsOf(model, performance),
+    offers: sortRows(offerRowsOf(model, performance), readSort([sort].flat()[0]), offerOrders),
     retired: model.retired,
     prices: model.offers.flatMap(
       (offer) => priceTableOf(offer, (iso) => showDay(Date.parse(iso), zone)) ?? [],

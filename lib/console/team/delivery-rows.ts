@@ -8,6 +8,7 @@ interface ListedDelivery {
   readonly status: number | null;
   readonly error: string | null;
   readonly createdAt: string;
+  readonly deliveredAt: string | null;
   readonly nextTryAt: string | null;
 }
 
@@ -22,6 +23,8 @@ export interface DeliveryRow {
   /** When it is tried again; null: it is not. */
   readonly next: string | null;
   readonly queued: { readonly text: string; readonly exact: string };
+  /** null: not yet. */
+  readonly delivered: { readonly text: string; readonly exact: string } | null;
 }
 
 const tones = { delivered: 'good', waiting: 'warn', 'given up': 'bad' } as const;
@@ -29,7 +32,10 @@ const tones = { delivered: 'good', waiting: 'warn', 'given up': 'bad' } as const
 export function deliveryRowOf(one: ListedDelivery, place: { timeZone: string; nowMs: number }): DeliveryRow {
   const { id, event, state, tries, status, error, nextTryAt } = one;
   const { timeZone, nowMs } = place;
-  const atMs = Date.parse(one.createdAt);
+  const timeOf = (atMs: number) => ({
+    text: showAgo(atMs, nowMs),
+    exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
+  });
   return {
     id,
     event,
@@ -38,9 +44,7 @@ export function deliveryRowOf(one: ListedDelivery, place: { timeZone: string; no
     tone: tones[state],
     answer: error ?? (status === null ? 'none yet' : String(status)),
     next: nextTryAt === null ? null : `next try ${showAgo(Date.parse(nextTryAt), nowMs)}`,
-    queued: {
-      text: showAgo(atMs, nowMs),
-      exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
-    },
+    queued: timeOf(Date.parse(one.createdAt)),
+    delivered: one.deliveredAt === null ? null : timeOf(Date.parse(one.deliveredAt)),
   };
 }

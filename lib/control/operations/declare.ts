@@ -11,6 +11,7 @@ import type { OwnKeyRules } from '#lib/core/facts/own-key-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { ActingRole, Permission } from '#lib/core/role';
 import type { Access } from '#lib/gateway/clouds/access';
+import type { ObjectReader } from '#lib/gateway/content/objects/object-store';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import type { LiveHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -43,6 +44,8 @@ export interface Context<R extends Reach = Reach> {
   readonly keyPepper: string;
   /** Opens and seals provider credentials; null: this process has no ENCRYPTION_KEY. */
   readonly sealingKey: SealingKey | null;
+  /** Reads kept content from an object store; null: this adapter does not. */
+  readonly objects: ObjectReader | null;
   /** The secrets of this process; empty: this adapter does not provide them. */
   readonly heldSecrets: readonly HeldSecret[];
   /** How providers are reached; null: directly. */

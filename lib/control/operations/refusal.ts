@@ -6,6 +6,7 @@ export const controlCodes = {
   conflict: 409,
   billing_not_configured: 503,
   billing_unreachable: 503,
+  content_store_unreachable: 503,
 } as const;
 export type ControlCode = keyof typeof controlCodes;
 
@@ -18,8 +19,8 @@ export class ControlRefused extends Error {
   /** Path of the invalid input ("models.0"); null if it is not a single field. */
   readonly field: string | null;
   readonly text: string;
-  constructor(code: ControlCode, text: string, field: string | null = null) {
-    super(field === null ? text : `${field}: ${text}`);
+  constructor(code: ControlCode, text: string, field: string | null = null, options?: ErrorOptions) {
+    super(field === null ? text : `${field}: ${text}`, options);
     this.name = 'ControlRefused';
     this.code = code;
     this.field = field;

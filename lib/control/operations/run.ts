@@ -20,6 +20,7 @@ import { type AccountRules, noSignUp } from '#lib/control/operations/user/accoun
 import { noOwnKeysAllowed, type OwnKeyRules } from '#lib/core/facts/own-key-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Access } from '#lib/gateway/clouds/access';
+import type { ObjectReader } from '#lib/gateway/content/objects/object-store';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import { type LiveHealth, noHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -39,6 +40,8 @@ export interface ControlHost {
   catalogue(within?: Store): Catalogue | Promise<Catalogue>;
   /** Opens and seals provider credentials, if there is an ENCRYPTION_KEY. */
   readonly sealingKey?: SealingKey | null;
+  /** Reads kept content from an object store. */
+  readonly objects?: ObjectReader;
   /** The secrets of the process, if it may make them those of the database. */
   readonly heldSecrets?: readonly HeldSecret[];
   /** What the gateway processes know about their offers; if absent, every offer counts as healthy. */
@@ -188,6 +191,7 @@ function contextOf<R extends Reach>(
     keyPepper: host.keyPepper,
     catalogue: () => host.catalogue(within),
     sealingKey: host.sealingKey ?? null,
+    objects: host.objects ?? null,
     heldSecrets: host.heldSecrets ?? [],
     pool: host.db.pool,
     payments: host.payments ?? null,

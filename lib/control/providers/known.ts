@@ -39,9 +39,9 @@ export class KnownModels {
     }
   }
 
-  of({ upstreamModel }: ListedEntry): Known {
-    const name = plain(upstreamModel);
-    const model = this.#byName.get(name) ?? this.#byName.get(baseOf(name)) ?? null;
+  of({ upstreamModel, knownAs = [] }: ListedEntry): Known {
+    const names = [upstreamModel, ...knownAs].map(plain).flatMap((name) => [name, baseOf(name)]);
+    const model = names.map((name) => this.#byName.get(name)).find((one) => one) ?? null;
     return {
       offered: this.#own.get(upstreamModel) ?? null,
       model,

@@ -16,6 +16,10 @@ export interface ListedEntry {
   readonly input: readonly (typeof inputKinds)[number][] | null;
   /** What the list says that it can do, and cannot. */
   readonly abilities: Abilities;
+  /** The model behind a name of a cloud: other names by which the catalogue may know it, most exact first. */
+  readonly knownAs?: readonly string[];
+  /** Calls cannot name it: its list is read only for what another one says of the same model. */
+  readonly uncallable?: true;
 }
 
 export interface ListPage {
@@ -36,7 +40,8 @@ const odd = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 export function readModelList(body: unknown): ListPage | null {
   const rows = Array.isArray(body) ? body : (arrayIn(body, 'data') ?? arrayIn(body, 'models'));
   if (rows === null) return null;
-  return { entries: rows.flatMap((row) => entryOf(row) ?? []), next: nextOf(body) };
+  // A list that does not go on would be read for ever.
+  return { entries: rows.flatMap((row) => entryOf(row) ?? []), next: rows.length > 0 ? nextOf(body) : null };
 }
 
 function nextOf(body: unknown): ListPage['next'] {
@@ -62,7 +67,8 @@ function entryOf(row: unknown): ListedEntry | null {
   };
 }
 
-function isUsable(text: string): boolean {
+/** A name that can be shown and sent. */
+export function isUsable(text: string): boolean {
   return text.length > 0 && text.length <= longestName && text.isWellFormed() && !odd.test(text);
 }
 
@@ -149,7 +155,8 @@ function abilitiesIn(row: unknown): Abilities {
   return known;
 }
 
-function kindOf(row: unknown, id: string): ListedEntry['kind'] {
+/** What a model is for, by what a list says of it and by its name. */
+export function kindOf(row: unknown, id: string): ListedEntry['kind'] {
   const type = textIn(row, 'type')?.toLowerCase() ?? '';
   const methods = arrayIn(row, 'supportedGenerationMethods');
   if (methods?.includes('generateContent')) return otherNames.test(id) ? 'other' : 'text';
@@ -177,13 +184,14 @@ const familiesByKind: Readonly<Record<ListedEntry['kind'], readonly FamilyId[]>>
  * Claude messages, Gemini generate-content, and all others chat. Pure.
  */
 export function familiesFor(
-  { kind, upstreamModel }: Pick<ListedEntry, 'kind' | 'upstreamModel'>,
+  { kind, upstreamModel, knownAs = [] }: Pick<ListedEntry, 'kind' | 'upstreamModel' | 'knownAs'>,
   spoken: readonly string[],
   variants: Variants = {},
 ): FamilyId[] {
   const all = familiesByKind[kind].filter((family) => spoken.includes(family));
   if (kind !== 'text' || variants.messages === undefined) return all;
-  const own = /(^|\.)claude-|anthropic\.claude/.test(upstreamModel)
+  // The name of an application's inference profile says nothing of its model.
+  const own = [upstreamModel, ...knownAs].some((name) => /(^|\.)claude-|anthropic\.claude/.test(name))
     ? 'messages'
     : /^gemini-/.test(upstreamModel)
       ? 'generate-content'
@@ -191,17 +199,18 @@ export function familiesFor(
   return all.filter((family) => family === own);
 }
 
-function memberOf(value: unknown, name: string): unknown {
+/** Of any JSON; undefined: it has none of this name. */
+export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return Reflect.get(value, name);
 }
 
-function arrayIn(value: unknown, name: string): unknown[] | null {
+export function arrayIn(value: unknown, name: string): unknown[] | null {
   const member = memberOf(value, name);
   return Array.isArray(member) ? member : null;
 }
 
-function textIn(value: unknown, name: string): string | null {
+export function textIn(value: unknown, name: string): string | null {
   const member = memberOf(value, name);
   return typeof member === 'string' && member !== '' ? member : null;
 }

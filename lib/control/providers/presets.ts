@@ -1,3 +1,4 @@
+import type { ListPlace } from '#lib/control/providers/list-places';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Auth, CredentialHeaderName, Variants } from '#lib/core/schemas/catalogue';
 
@@ -21,8 +22,8 @@ export interface Preset {
   /** A cloud: what else than API keys it takes, and how its addresses differ from the protocols' own. */
   readonly auth?: Auth;
   readonly variants?: Variants;
-  /** The form of its list of models; the path is `models` below the root. null: it has none there. */
-  readonly list: 'openai' | 'anthropic' | 'google' | null;
+  /** The form of its list of models; but at two clouds, the path is `models` below the root. */
+  readonly list: ListPlace['style'];
   readonly pricesFrom?: string;
   /** What else to know when filling in the form. */
   readonly note?: string;
@@ -84,7 +85,7 @@ export const presets: readonly Preset[] = [
     credential: 'required',
     auth: { kind: 'google-service-account' },
     variants: { messages: 'vertex' },
-    list: null,
+    list: 'vertex',
     pricesFrom: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
     note: 'The address of your project and location, such as https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global.',
   },
@@ -98,7 +99,7 @@ export const presets: readonly Preset[] = [
     credentialHeaders: bearerMessages,
     auth: { kind: 'aws-sigv4' },
     variants: { messages: 'bedrock' },
-    list: null,
+    list: 'bedrock',
     pricesFrom: 'https://aws.amazon.com/bedrock/pricing/',
     note: 'With the region of your models in its name.',
   },

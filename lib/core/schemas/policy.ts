@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Policy } from '#lib/core/facts/snapshot';
+import { plainSpan } from '#lib/core/span';
 
 /** An id of the catalogue; what no id can be, and no database can store, is refused here. */
 const id = z
@@ -16,7 +17,7 @@ const ms = (most: number) =>
   z
     .int('is not a whole number of milliseconds')
     .min(10, 'must be at least 10 ms: leave it out for the default')
-    .max(most, `must be at most ${most} ms`)
+    .max(most, `must be at most ${plainSpan(most)} (${most} ms)`)
     .meta({ description: 'Unit: milliseconds.' });
 const MINUTE_MS = 60_000;
 const usdPerMillion = z

@@ -80,12 +80,31 @@ const origin = url(['https', 'http']).refine(
   'has a path. Set only the scheme and the host, like https://gateway.example.com: base paths are not supported.',
 );
 
+/** Secrets do not belong into it: messages name it. */
+const store = url(['https', 'http']).refine(
+  (value) => value === undefined || (!value.includes('@') && !value.includes('?')),
+  'has a user or a query. Set only the address; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+);
+
 /** The address of a proxy; one without a scheme is http, as other programs read it. */
 const proxy = z
   .string()
   .transform((value) => (value.includes('://') ? value : `http://${value}`))
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
     message: 'not the address of a proxy. Set one like http://proxy.internal:3128',
+  })
+  .optional();
+
+/** `s3://bucket/prefix`, as bucket and prefix; bucket names by the rules of S3, which other stores share. */
+const bucket = z
+  .string()
+  .regex(
+    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9_.-]+)*\/?$/,
+    'not a bucket. Set one like s3://my-bucket or s3://my-bucket/prefix: letters, digits and - _ . only.',
+  )
+  .transform((value) => {
+    const [bucket = '', ...prefix] = value.slice('s3://'.length).replace(/\/$/, '').split('/');
+    return { bucket, prefix: prefix.join('/') };
   })
   .optional();
 
@@ -152,6 +171,13 @@ export const settingsSchema = z.object({
   TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
   CONTENT: toggle.optional(),
+  CONTENT_STORE: bucket,
+  CONTENT_STORE_ENDPOINT: store,
+  CONTENT_STORE_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'not a region. Set one like eu-central-1.')
+    .optional(),
+  CONTENT_STORE_PATH_STYLE: toggle.optional(),
   OWN_KEYS: oneOf(['off', 'on', 'addresses']).default('off'),
   OWN_KEY_FEE_PERCENT: feePercent,
   HTTPS_PROXY: proxy,

@@ -5,6 +5,7 @@ import type { Auth } from '#lib/core/schemas/catalogue';
 import { type AwsKeys, openAws, type Signable, scopeOf, signed } from '#lib/gateway/clouds/aws';
 import { openEntra } from '#lib/gateway/clouds/entra';
 import { openGoogle } from '#lib/gateway/clouds/google';
+import { machineSecrets } from '#lib/gateway/clouds/machine-secrets';
 import { type NoAccess, noAccess } from '#lib/gateway/clouds/no-access';
 import { type Lasting, Renewed } from '#lib/gateway/clouds/renewed';
 import { sendOver } from '#lib/gateway/clouds/send';
@@ -85,7 +86,6 @@ export function createAccess(parts: AccessParts): Access {
     const known = kept.get(place);
     if (known?.secret === secret && known.auth === form) return known.renewed;
     known?.renewed.stop();
-    const secrets = [...secretsOf(cloud), ...machineSecrets.flatMap((name) => variable(name) ?? [])];
     let fetch: Promise<Fetch> | null = null;
     const renewed = new Renewed<string | AwsKeys>({
       clock,
@@ -94,7 +94,7 @@ export function createAccess(parts: AccessParts): Access {
         try {
           return await (await fetch)();
         } catch (error) {
-          throw noAccess(error, secrets);
+          throw noAccess(error, [...secretsOf(cloud), ...(await machineSecrets(cloud, variable))]);
         }
       },
       wanted: () => {
@@ -154,15 +154,6 @@ export function createAccess(parts: AccessParts): Access {
 }
 
 type Fetch = () => Promise<Lasting<string | AwsKeys>>;
-
-/** Variables with secrets of the machine's own identity. */
-const machineSecrets = [
-  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-  'AZURE_CLIENT_SECRET',
-  'IDENTITY_HEADER',
-];
 
 /** The parts of a key that no message may repeat. */
 function secretsOf({ key }: CloudKey): string[] {

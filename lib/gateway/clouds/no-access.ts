@@ -19,8 +19,11 @@ export class NoAccess extends Error {
 const refusals =
   /^(invalid_(client|grant|request|scope)|unauthorized_client|access_denied|AccessDenied.*|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|ExpiredToken.*|MalformedPolicyDocument|ValidationError|CredentialsProviderError)$/;
 
-/** A token of a workload, which its machine replaces all the time, so that it is among no known secrets. */
+/** A token of a workload, which its machine may have replaced since it was sent. */
 const signedToken = /\beyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g;
+
+/** What a parser of JSON quotes of an answer that is none: it may be a part of a secret, which no mask would find. */
+const quoted = /(?:\.\.\.)?"[\s\S]*"(?:\.\.\.)?(?= is not valid JSON)/g;
 
 /** Of issuers; 404: the machine has no identity, or it was deleted. */
 const refusedBy: ReadonlySet<unknown> = new Set([400, 401, 403, 404]);
@@ -43,6 +46,6 @@ export function noAccess(error: unknown, secrets: readonly string[]): NoAccess {
   const refused = names.some((one) => refusals.test(one)) || refusedBy.has(answered);
   let text = typeof message === 'string' && message !== '' ? message : 'no reason given';
   for (const secret of secrets) text = maskCredential(text, secret);
-  text = text.replace(signedToken, '***');
+  text = text.replace(signedToken, '***').replace(quoted, 'the answer');
   return new NoAccess(text.replace(/\s+/g, ' ').slice(0, MOST_CHARS), refused);
 }

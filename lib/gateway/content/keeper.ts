@@ -1,30 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { ContentCopy, type CopyRoom } from '#lib/gateway/content/copy';
 import { Masking } from '#lib/gateway/content/masks/masking';
+import { type ContentPlace, type KeptFacts, NotKept, type SealedContent } from '#lib/gateway/content/places';
 import type { Masks } from '#lib/gateway/content/pure/masks/mask';
-import { type ContentOwner, contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
-import { queryWithin } from '#lib/platform/data/query-within';
+import { contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
 import type { SealingKey } from '#lib/platform/sealing';
 
 /** Memory for copies of running calls and for what waits to be written, bytes (contract: content/beside). */
 const ROOM_BYTES = 64 * 1_048_576;
-/** Calls of one statement, and how much they may have. */
+/** Calls of one batch, and how much they may have. */
 const BATCH = 32;
 const BATCH_BYTES = 8 * 1_048_576;
 /** How long a stop waits for what is not yet written, ms. */
 const STOP_MS = 2_000;
-const STATEMENT_MS = 5_000;
-/** Between two tries while the database does not take it, ms. */
+/** Between two tries while the place does not take it, ms. */
 const AGAIN_MS = 1_000;
+/** Between two reports of that, ms. */
+const TELL_MS = 60_000;
 
 /** What is known of a call whose content is kept. */
-export interface ContentFacts extends ContentOwner {
-  readonly keyId: string;
-  /** When the call began, ms since the epoch. */
-  readonly atMs: number;
-  /** Until when it may be read, ms since the epoch. */
-  readonly keepUntilMs: number;
+export interface ContentFacts extends KeptFacts {
   /** What is masked before it is kept; absent: nothing. */
   readonly masks?: Masks;
 }
@@ -36,17 +31,12 @@ interface Waiting {
   readonly masked: KeptContent | null;
 }
 
-const insert = `
-  INSERT INTO call_content (call_id, workspace_id, key_id, at, keep_until, sealed)
-  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::bytea[])
-  ON CONFLICT DO NOTHING`;
-
 /**
- * Keeps the content of calls beside them: copies wait in memory, and are written to the database one batch after
- * another. No call waits for it; what finds no room is lost and counted (contract: content/beside).
+ * Keeps the content of calls beside them: copies wait in memory, and are written in batches to the database or an
+ * object store. No call waits for it; what finds no room is lost and counted (contract: content/beside).
  */
 export class ContentKeeper implements CopyRoom {
-  readonly #pool: Pool;
+  readonly #place: ContentPlace;
   readonly #key: SealingKey;
   readonly #report: (error: unknown) => void;
   readonly #roomBytes: number;
@@ -55,13 +45,22 @@ export class ContentKeeper implements CopyRoom {
   readonly #masking = new Masking();
   /** Calls whose content is being masked. */
   readonly #unmasked = new Set<Promise<void>>();
-  #writing: Promise<void> | null = null;
+  /** Batches that are written, one after another in each lane. */
+  readonly #writing = new Set<Promise<void>>();
+  #lanes = 0;
+  #toldMono = Number.NEGATIVE_INFINITY;
+  #answers: boolean | null = null;
   #stopped = false;
   #kept = 0;
   #lost = 0;
 
-  constructor(pool: Pool, key: SealingKey, report: (error: unknown) => void, roomBytes = ROOM_BYTES) {
-    this.#pool = pool;
+  constructor(
+    place: ContentPlace,
+    key: SealingKey,
+    report: (error: unknown) => void,
+    roomBytes = ROOM_BYTES,
+  ) {
+    this.#place = place;
     this.#key = key;
     this.#report = report;
     this.#roomBytes = roomBytes;
@@ -71,6 +70,11 @@ export class ContentKeeper implements CopyRoom {
   /** Calls whose content was written and calls whose content was lost, since the start. */
   counts(): { readonly kept: number; readonly lost: number } {
     return { kept: this.#kept, lost: this.#lost };
+  }
+
+  /** Whether the place took what was last written; null: nothing was written yet. */
+  answers(): boolean | null {
+    return this.#answers;
   }
 
   take(bytes: number): boolean {
@@ -119,7 +123,12 @@ export class ContentKeeper implements CopyRoom {
 
   #write(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    this.#writing ??= this.#writeAll();
+    if (this.#lanes >= this.#place.lanes) return;
+    // Another lane is of use only if there is a whole batch.
+    if (this.#lanes > 0 && this.#waiting.length < BATCH) return;
+    this.#lanes += 1;
+    const lane = this.#writeAll().finally(() => this.#writing.delete(lane));
+    this.#writing.add(lane);
   }
 
   #lose(copy: ContentCopy): void {
@@ -129,7 +138,7 @@ export class ContentKeeper implements CopyRoom {
 
   /** Writes what waits, within 2 seconds; the rest is lost. */
   async stop(): Promise<void> {
-    const written = Promise.all(this.#unmasked).then(() => this.#writing);
+    const written = Promise.all(this.#unmasked).then(() => Promise.all(this.#writing));
     await Promise.race([written, pause(STOP_MS)]);
     this.#stopped = true;
     for (const { copy } of this.#waiting.splice(0)) this.#lose(copy);
@@ -141,34 +150,45 @@ export class ContentKeeper implements CopyRoom {
     await pause(50);
     while (this.#waiting.length > 0 && !this.#stopped) {
       const batch = this.#nextBatch();
-      const written = await this.#send(batch).catch((error: unknown) => {
+      const kept = await this.#send(batch).catch((error: unknown) => {
         this.#report(error);
-        return false;
+        return 0;
       });
-      if (written) this.#kept += batch.length;
-      else this.#lost += batch.length;
+      this.#kept += kept;
+      this.#lost += batch.length - kept;
       for (const { copy } of batch) copy.free();
     }
-    this.#writing = null;
+    // In the same turn as the last look: what comes next begins a lane of its own.
+    this.#lanes -= 1;
   }
 
   /**
-   * Tries until the database takes it; meanwhile, the content of later calls is lost when the room is used up.
-   * @returns false: the process stops. @throws what the database says about the rows themselves.
+   * Tries until the place takes it; meanwhile, the content of later calls is lost when the room is used up.
+   * @returns how many were kept; 0: the process stops. @throws NotKept
    */
-  async #send(batch: readonly Waiting[]): Promise<boolean> {
-    const values = await this.#rows(batch);
-    for (let told = false; !this.#stopped; told = true) {
+  async #send(batch: readonly Waiting[]): Promise<number> {
+    const write = this.#place.begin(await this.#sealed(batch));
+    while (!this.#stopped) {
       try {
-        await queryWithin(this.#pool, STATEMENT_MS)(insert, values);
-        return true;
+        const kept = await write();
+        this.#answers = true;
+        return kept;
       } catch (error) {
-        if (isOfRows(error)) throw error;
-        if (!told) this.#report(error);
+        if (error instanceof NotKept) throw error;
+        this.#answers = false;
+        this.#tell(error);
         await pause(AGAIN_MS, undefined, { ref: false });
       }
     }
-    return false;
+    return 0;
+  }
+
+  /** Once a minute, however many batches fail. */
+  #tell(error: unknown): void {
+    const nowMono = performance.now();
+    if (nowMono < this.#toldMono + TELL_MS) return;
+    this.#toldMono = nowMono;
+    this.#report(error);
   }
 
   #nextBatch(): Waiting[] {
@@ -182,26 +202,12 @@ export class ContentKeeper implements CopyRoom {
     return this.#waiting.splice(0, count);
   }
 
-  async #rows(batch: readonly Waiting[]): Promise<readonly unknown[]> {
-    const sealed: Buffer[] = [];
+  async #sealed(batch: readonly Waiting[]): Promise<SealedContent[]> {
+    const all: SealedContent[] = [];
     for (const { facts, copy, masked } of batch) {
       const content = masked ?? (await contentOf({ request: copy.request(), answer: copy.answer() }));
-      sealed.push(await sealContent(facts, content, this.#key));
+      all.push({ facts, sealed: await sealContent(facts, content, this.#key) });
     }
-    const column = <T>(of: (facts: ContentFacts) => T) => batch.map(({ facts }) => of(facts));
-    return [
-      column(({ callId }) => callId),
-      column(({ workspaceId }) => workspaceId),
-      column(({ keyId }) => keyId),
-      column(({ atMs }) => new Date(atMs)),
-      column(({ keepUntilMs }) => new Date(keepUntilMs)),
-      sealed,
-    ];
+    return all;
   }
-}
-
-/** Bad data or a violated constraint: trying again would not help. */
-function isOfRows(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^2[23]/.test(code);
 }

@@ -91,6 +91,8 @@ const ADVANCE_MS = 100;
  * have dropped it. No call waits so long for permits or for its funds.
  */
 const FORGET_MS = 60_000;
+/** How often permits to forget are looked for, ms. */
+const SWEEP_MS = 5_000;
 /** How long the first permit request after a failure may take, ms; no call waits for it. */
 const PROBE_MS = 1_000;
 
@@ -99,7 +101,10 @@ export class LimitQueue {
   readonly workspaceId: string;
   readonly #parts: LimitQueueParts;
   readonly #permits = new Map<string, Permits>();
-  readonly #reportedMono = new Map<Permits, number>();
+  /** Those that may have something to report, least recently reported first: a workspace may have 100,000 others. */
+  readonly #touched = new Set<Permits>();
+  /** Those of which the store has lost what it knew. */
+  #lost = new Set<Permits>();
   #waiting: Waiting[] = [];
   #retries = 0;
   #busy = false;
@@ -110,8 +115,7 @@ export class LimitQueue {
   #askedMono = Number.NEGATIVE_INFINITY;
   #answeredMono = Number.NEGATIVE_INFINITY;
   #settledAtMono = Number.NEGATIVE_INFINITY;
-  /** The store lost what it knew: everything is reported again. */
-  #reportAll = false;
+  #sweptMono = Number.NEGATIVE_INFINITY;
   #losses = 0;
 
   constructor(workspaceId: string, parts: LimitQueueParts) {
@@ -128,7 +132,13 @@ export class LimitQueue {
     }
     permits.limits = limits;
     permits.requestedMono = nowMono;
+    this.#touched.add(permits);
     return permits;
+  }
+
+  /** A call has changed what it holds of them. */
+  touch(permits: Permits): void {
+    if (this.#permits.get(permits.id) === permits) this.#touched.add(permits);
   }
 
   mode(nowMono: number): Mode {
@@ -170,23 +180,34 @@ export class LimitQueue {
 
   /** Reports what has waited long enough. @returns whether there is anything left that counts. */
   tick(nowMono: number): boolean {
-    let due = false;
-    for (const [id, permits] of this.#permits) {
-      const reported = this.#reportedMono.get(permits) ?? Number.NEGATIVE_INFINITY;
-      if (permits.slots.used > 0 && nowMono - reported >= CONFIRM_MS) due = true;
-      else if (permits.hasChanges(nowMono)) due ||= nowMono - this.#askedMono >= REPORT_MS;
-      else if (permits.idle(nowMono) && nowMono - Math.max(reported, permits.requestedMono) >= FORGET_MS) {
-        this.#permits.delete(id);
-        this.#reportedMono.delete(permits);
-      }
-    }
+    if (nowMono - this.#sweptMono >= SWEEP_MS) this.#sweep(nowMono);
     // A store that lost its state is told so even if nothing is going on.
-    if (this.#permits.size > 0 && nowMono - this.#answeredMono >= CONFIRM_MS) due = true;
-    if (due) {
+    const probe = this.#permits.size > 0 && nowMono - this.#answeredMono >= CONFIRM_MS;
+    if (probe || this.#lost.size > 0 || this.#hasDueReport(nowMono)) {
       this.#urgent = true;
       this.#send();
     }
     return this.#permits.size > 0 || this.#waiting.length > 0 || this.#busy;
+  }
+
+  #hasDueReport(nowMono: number): boolean {
+    const mayReport = nowMono - this.#askedMono >= REPORT_MS;
+    for (const permits of this.#touched) {
+      if (permits.slots.used > 0 && nowMono - permits.reportedMono >= CONFIRM_MS) return true;
+      if (mayReport && permits.hasChanges(nowMono)) return true;
+    }
+    return false;
+  }
+
+  #sweep(nowMono: number): void {
+    this.#sweptMono = nowMono;
+    for (const [id, permits] of this.#permits) {
+      const lastMono = Math.max(permits.reportedMono, permits.requestedMono);
+      if (nowMono - lastMono < FORGET_MS || !permits.idle(nowMono)) continue;
+      this.#permits.delete(id);
+      this.#touched.delete(permits);
+      this.#lost.delete(permits);
+    }
   }
 
   /** Reports all that is left to report, at the end of this process. */
@@ -223,16 +244,17 @@ export class LimitQueue {
     const calls = this.#waiting.splice(0, MOST_CALLS);
     const subjects = new Set<Permits>();
     for (const { request } of calls) for (const one of request.subjects) subjects.add(one);
-    const reported = (one: Permits) => this.#reportedMono.get(one) ?? 0;
-    const others = [...this.#permits.values()]
-      .filter((one) => this.#reportAll || one.slots.used > 0 || one.hasChanges(nowMono))
-      .sort((one, other) => reported(one) - reported(other));
-    for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
-    for (const one of subjects) this.#reportedMono.set(one, nowMono);
+    this.#addReports(subjects, nowMono);
+    for (const one of subjects) {
+      one.reportedMono = nowMono;
+      this.#touched.delete(one);
+      this.#touched.add(one);
+    }
     // With nothing to report it asks about any of them, which shows whether the store still has its state, and makes
     // none of them younger.
     const probes = subjects.size === 0;
-    for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
+    const [first] = this.#permits.values();
+    if (probes && first) subjects.add(first);
     const permits = [...subjects];
     const position = new Map(permits.map((one, index) => [one, index]));
     const request: PermitRequest = {
@@ -241,16 +263,28 @@ export class LimitQueue {
       turn: this.#parts.next(),
       epoch: nowMono - this.#answeredMono < FORGET_MS ? this.#epoch : null,
       processes: this.#parts.fleet.now().processes,
-      subjects: permits.map((one) => (this.#reportAll ? one.reportAll(nowMono) : one.report(nowMono))),
+      subjects: permits.map((one) => (this.#lost.delete(one) ? one.reportAll(nowMono) : one.report(nowMono))),
       calls: calls.map(({ request }) => ({
         ...request.weight,
         subjects: request.subjects.map((one) => position.get(one) ?? 0),
       })),
     };
-    this.#reportAll = false;
     this.#askedMono = nowMono;
     const entries = new Map(permits.map((one) => [one, newEntry(idOf(request), nowMono)]));
     return { request, entries, calls, sentMono: nowMono, probes };
+  }
+
+  /** Adds what is to be reported besides the calls, and forgets which permits have nothing to report. */
+  #addReports(subjects: Set<Permits>, nowMono: number): void {
+    for (const one of this.#lost) {
+      if (subjects.size >= MOST_SUBJECTS) return;
+      subjects.add(one);
+    }
+    for (const one of this.#touched) {
+      if (subjects.size >= MOST_SUBJECTS) return;
+      if (one.slots.used > 0 || one.hasChanges(nowMono)) subjects.add(one);
+      else if (!one.hasSpare) this.#touched.delete(one);
+    }
   }
 
   /**
@@ -281,13 +315,14 @@ export class LimitQueue {
         return;
       }
       this.#settledAtMono = nowMono + settleMs;
-      this.#reportAll = true;
+      this.#lost = new Set(this.#permits.values());
       this.#urgent = true;
       this.#reportAgain(sent, nowMono);
       this.#waiting.unshift(...sent.calls);
       return;
     }
     this.#losses = 0;
+    if (this.#lost.size > 0) this.#urgent = true;
     const refused: Waiting[] = [];
     for (const [index, call] of sent.calls.entries()) {
       if (answer.admitted[index]) this.#admit(call, sent);

@@ -110,6 +110,7 @@ export class SharedClaim {
   leave(): void {
     if (this.answer.kind !== 'held') return;
     for (const held of this.answer.held) {
+      this.#queue.touch(held.permits);
       const withinMs = held.permits.freeSlot(held);
       if (withinMs !== null) this.#queue.reportWithin(withinMs);
     }
@@ -123,6 +124,7 @@ export class SharedClaim {
     const { weight } = this.#request;
     const nowMono = this.#limits.clock.mono();
     for (const held of this.answer.held) {
+      this.#queue.touch(held.permits);
       if (held.permits.end(held, { weight, actual, undone }, nowMono)) this.#queue.reportWithin(0);
     }
   }
@@ -143,7 +145,10 @@ export class SharedClaim {
   renew(staleMs: number): void {
     if (this.answer.kind !== 'held') return;
     const nowMono = this.#limits.clock.mono();
-    for (const held of this.answer.held) held.permits.renewRequest(held, staleMs, nowMono);
+    for (const held of this.answer.held) {
+      this.#queue.touch(held.permits);
+      held.permits.renewRequest(held, staleMs, nowMono);
+    }
   }
 }
 

@@ -24,6 +24,8 @@ export interface ProcessState {
   readonly jobs: Readonly<JobCounts>;
   /** Since the start: calls whose content was kept, and calls whose content was lost (contract: content/beside). */
   readonly content: { readonly kept: number; readonly lost: number };
+  /** Whether the database or the store took the content that was last written; null: none was written yet. */
+  readonly contentPlace: boolean | null;
 }
 
 /** The answer to `status` on its run socket, as JSON. */

@@ -104,6 +104,13 @@ export function readEnv(source: Source) {
     sandbox: settings.SANDBOX ?? embedded,
     /** Whether workspaces may have the content of their calls kept. */
     content: settings.CONTENT ?? true,
+    /** Where it is kept (contract: content/store); `target` null: in the database. */
+    contentStore: {
+      target: settings.CONTENT_STORE ?? null,
+      endpoint: settings.CONTENT_STORE_ENDPOINT ?? null,
+      region: settings.CONTENT_STORE_REGION ?? (settings.CONTENT_STORE_ENDPOINT ? 'us-east-1' : null),
+      pathStyle: settings.CONTENT_STORE_PATH_STYLE ?? settings.CONTENT_STORE_ENDPOINT !== undefined,
+    },
     /** Whether workspaces may store own keys, and own addresses with them (contract: own-keys/allowed). */
     ownKeys: settings.OWN_KEYS,
     /** What a call on an own key costs: hundredths of a percent of its list price. */

@@ -17,6 +17,7 @@ import { messageOf } from '#lib/core/errors';
 import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
 import { readDocument } from '#lib/core/schemas/document';
 import { createAccess } from '#lib/gateway/clouds/access';
+import { ObjectStore } from '#lib/gateway/content/objects/object-store';
 import { readLimitUse } from '#lib/gateway/snapshot/announce';
 import { loadCatalogue, readCatalogueWithin } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
@@ -91,6 +92,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     }),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
+    objects: new ObjectStore(env.contentStore),
     heldSecrets: heldSecretsOf(env),
     catalogue: (within) =>
       within

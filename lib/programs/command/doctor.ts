@@ -6,6 +6,7 @@ import { ask, type ControlHost } from '#lib/control/operations/run';
 import { comparePrints, problemOf } from '#lib/control/operations/secret/prints';
 import { storeOf } from '#lib/control/operations/store';
 import { tableLines } from '#lib/control/operations/text';
+import { ObjectStore } from '#lib/gateway/content/objects/object-store';
 import { type Env, EnvError } from '#lib/platform/env/env';
 import type { Command } from '#lib/programs/command/command';
 import type { Context } from '#lib/programs/command/context';
@@ -50,6 +51,7 @@ async function examine(context: Context): Promise<Check[]> {
     { name: 'settings', state: 'ok', detail: `data in ${env.dataDir}` },
     ...(await examineDatabase(context, env)),
     await examineRedis(env),
+    await examineContent(env),
     optional('metrics', env.metricsToken !== null, 'protected by METRICS_TOKEN', 'set METRICS_TOKEN'),
     optional(
       'mail',
@@ -152,6 +154,23 @@ async function examineRedis(env: Env): Promise<Check> {
   return problem === null
     ? { name: 'redis', state: 'ok', detail: 'reachable' }
     : { name: 'redis', state: 'failed', detail: problem };
+}
+
+/** Whether the store of kept content is written, read and deleted (contract: content/store). */
+async function examineContent({ content, contentStore }: Env): Promise<Check> {
+  const name = 'content store';
+  const { target } = contentStore;
+  if (target === null)
+    return { name, state: 'off', detail: 'not set: content that workspaces keep is in the database' };
+  const place = `s3://${target.bucket}${target.prefix === '' ? '' : `/${target.prefix}`}`;
+  try {
+    const advice = await new ObjectStore(contentStore).check();
+    if (advice !== null) return { name, state: 'failed', detail: advice };
+    const idle = content ? '' : '; CONTENT=off: nothing new is kept';
+    return { name, state: 'ok', detail: `${place} is written, read and deleted${idle}` };
+  } catch (error) {
+    return { name, state: 'failed', detail: messageOrCode(error) };
+  }
 }
 
 /** Whether something listens at a redis:// address; null if it does. */

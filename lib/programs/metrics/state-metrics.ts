@@ -29,6 +29,10 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     'limit_store_up',
     '1 while the store of shared limits answers. Without it, each process admits its share of each limit.',
   );
+  const contentPlace = gauge(
+    'content_place_up',
+    '1 while the database or the store takes the content of calls. Meanwhile it waits in memory, and is lost when there is no more room.',
+  );
   const calls = gauge('calls_in_flight', 'Calls that are running now.');
   const sockets = gauge('open_websockets', 'Open WebSockets of clients.', ['kind']);
   const backlog = gauge('journal_backlog_calls', 'Ended calls that are not in the database yet.');
@@ -67,6 +71,8 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     database.set(state.databaseUp ? 1 : 0);
     if (state.limitStore === null) limitStore.remove();
     else limitStore.set(state.limitStore ? 1 : 0);
+    if (state.contentPlace === null) contentPlace.remove();
+    else contentPlace.set(state.contentPlace ? 1 : 0);
     calls.set(state.callsInFlight);
     for (const [kind, open] of Object.entries(state.sockets)) sockets.set({ kind }, open);
     backlog.set(state.journalBacklog);

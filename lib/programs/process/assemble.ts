@@ -4,8 +4,12 @@ import type { Logger } from 'pino';
 import { tellLowBalances } from '#lib/control/billing/low-balance';
 import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
+import { messageOf } from '#lib/core/errors';
 import { createAccess } from '#lib/gateway/clouds/access';
 import { ContentKeeper } from '#lib/gateway/content/keeper';
+import { ObjectThread } from '#lib/gateway/content/objects/object-thread';
+import { deleteObjects } from '#lib/gateway/content/objects/sweep';
+import { inDatabase, inObjects } from '#lib/gateway/content/places';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
@@ -41,6 +45,8 @@ import type { ServingContext } from '#lib/programs/process/workers/serving-conte
 
 /** How often every process expires promo credits and looks for low balances, ms; no process repeats another's work. */
 const FUNDS_MS = 5_000;
+/** How often objects to which no content refers are looked for, ms. */
+const SWEEP_MS = 60_000;
 /** How often a stop checks whether the running calls have ended, ms. */
 const FINISH_POLL_MS = 25;
 /** The disk budget of uploads, as a multiple of the largest upload. */
@@ -141,6 +147,7 @@ export async function assemble(
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,
     content: content?.counts() ?? { kept: 0, lost: 0 },
+    contentPlace: content?.answers() ?? null,
   });
   const answers: Answers = {
     health: () => JSON.stringify(health.list()),
@@ -149,9 +156,23 @@ export async function assemble(
   };
   const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), answers);
 
+  const objects = new ObjectThread(env.contentStore);
+  const { target } = env.contentStore;
+  const place = target === null ? inDatabase(db.pool) : inObjects(db.pool, objects, target);
   const content = env.content
-    ? new ContentKeeper(db.pool, sealingKeysOf(env), (error) => report(error, null))
+    ? new ContentKeeper(place, sealingKeysOf(env), (error) => report(error, null))
     : null;
+  // The log says at once what is wrong with a store; no start waits for it.
+  if (target !== null) objects.check().catch((error) => log.warn({}, messageOf(error)));
+  let sweeping = true;
+  // Also without CONTENT_STORE: what was kept in a store before is deleted from it.
+  const sweep = repeat(
+    SWEEP_MS,
+    () => deleteObjects(db.pool, objects, () => !sweeping),
+    (error) => {
+      if (sweeping) report(error, null);
+    },
+  );
   const keptAnswers = env.content
     ? new KeptAnswers({
         pool: db.pool,
@@ -234,6 +255,9 @@ export async function assemble(
       await openedJobs.stop();
       access.stop();
       await content?.stop();
+      sweeping = false;
+      await objects.stop();
+      await sweep.stop();
       keptAnswers?.stop();
       await memory.close();
       await books.close();

@@ -4,6 +4,7 @@ import type { Outbox } from '#lib/control/mail/drain';
 import type { ControlHost } from '#lib/control/operations/run';
 import { accountsOf } from '#lib/control/operations/user/account-rules';
 import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
+import { ObjectStore } from '#lib/gateway/content/objects/object-store';
 import { announce, readLimitUse } from '#lib/gateway/snapshot/announce';
 import type { Db } from '#lib/platform/data/db';
 import type { Env } from '#lib/platform/env/env';
@@ -24,6 +25,7 @@ export function controlOf(env: Env, { db, running, outbox, payments }: ControlPa
     db,
     keyPepper: env.keyPepper,
     sealingKey: sealingKeysOf(env),
+    objects: new ObjectStore(env.contentStore),
     accounts: accountsOf(env),
     ownKeys: ownKeyRulesOf(env),
     payments,

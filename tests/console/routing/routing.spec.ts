@@ -99,11 +99,13 @@ test('a pasted request is explained with the draft, which survives a reload, and
   await expect(candidates).not.toContainText('sandbox/only-chat');
   await page.getByRole('combobox', { name: 'Translation' }).selectOption('Never');
   await page.getByRole('textbox', { name: 'Connect' }).fill('5');
+  await expect(page.getByText('Write a time with its unit, such as 30 s or 2 min.')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Connect' }).fill('5 ms');
   await expect(page.getByText('This must be at least 10 ms: leave it out for the default.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Publish…' })).toBeDisabled();
   await page.reload();
   await expect(page.getByText('Your unsaved changes were restored.')).toBeVisible();
-  await expect(page.getByRole('textbox', { name: 'Connect' })).toHaveValue('5');
+  await expect(page.getByRole('textbox', { name: 'Connect' })).toHaveValue('5 ms');
   await page.getByRole('button', { name: 'JSON' }).click();
   const json = page.getByRole('textbox', { name: 'Policy as JSON' });
   await expect(json).toHaveValue(/"translate": "never",\s*"timeouts": \{\s*"connectMs": 5/);

@@ -1,5 +1,9 @@
 import { expect } from 'playwright/test';
+import { addCredit } from '#lib/control/operations/credit/operations';
+import { createInvitation } from '#lib/control/operations/invitation/operations';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { makeKey, openKeys, test } from '#tests/console/home';
+import { operate } from '#tests/support/control/operate';
 
 test('a table is sorted by its head, is stacked on a phone, and changes many rows at once (contract: control-plane/console-tables, control-plane/many-keys, control-plane/waiting)', async ({
   page,
@@ -45,4 +49,53 @@ test('a table is sorted by its head, is stacked on a phone, and changes many row
   await expect(table.getByText('Disabled', { exact: true })).toHaveCount(2);
   const rows = await db.prisma.audit.count({ where: { workspaceId: home.id, action: 'key.disable' } });
   expect(rows).toBe(2);
+});
+
+test('columns and order of each list are in the URL, and a second list of a page has its own (contract: control-plane/chosen-columns)', async ({
+  page,
+  home,
+  db,
+}) => {
+  await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+  const { slug: workspace } = home;
+  await operate(db, createManagementKey, { workspace, name: 'a script', role: 'viewer' });
+  await operate(db, addCredit, { workspace, amount: '1', reason: 'for the list' });
+  for (const name of ['one', 'two'])
+    await operate(db, createInvitation, { workspace, email: `${name}@${workspace}.example`, role: 'viewer' });
+  const listOf = (table: string) =>
+    page.getByRole('region', { name: `${table}, table`, exact: true }).getByRole('table');
+  const heads = (table: string) => listOf(table).getByRole('columnheader');
+  for (const [path, table, shown] of [
+    [
+      `/${workspace}/billing/ledger?columns=amount.ref&sort=-amount`,
+      'Ledger',
+      ['When', 'Amount', 'Reference'],
+    ],
+    [`/${workspace}/audit?columns=action.actor&sort=at`, 'Audit log', ['Time', 'Action', 'Actor']],
+    [`/${workspace}/management-keys?columns=id&sort=name`, 'Management keys', ['Name', 'Key id', 'Actions']],
+    [
+      `/${workspace}/members?columns=role&invitedColumns=sent&invited=-email`,
+      'Open invitations',
+      ['Address', 'Sent', 'Actions'],
+    ],
+    ['/operator/workspaces?columns=held.id&sort=-held', 'Workspaces', ['Workspace', 'Held', 'Workspace id']],
+    ['/operator/providers?columns=offers&sort=-offers', 'Providers', ['Provider', 'Offers', 'Actions']],
+    ['/operator/fleet?columns=version&sort=-started', 'Processes', ['Process', 'Version']],
+    ['/operator/providers/sandbox?columns=context&sort=-context', 'Models', ['Model', 'Context', 'Actions']],
+  ] as const) {
+    await page.goto(path);
+    await expect(heads(table), path).toHaveText(shown);
+  }
+  await page.goto(`/${workspace}/members?columns=role&invitedColumns=sent&invited=-email`);
+  await expect(heads('Members')).toHaveText(['Member', 'Role', 'Actions']);
+  const invited = listOf('Open invitations');
+  await expect(invited.getByRole('row')).toHaveText([/Address/, /^two@/, /^one@/]);
+
+  const section = page.getByRole('region', { name: 'Open invitations', exact: true });
+  await section.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Expires' }).click();
+  await page.keyboard.press('Escape');
+  await expect(heads('Open invitations')).toHaveText(['Address', 'Sent', 'Expires', 'Actions']);
+  await expect(page).toHaveURL(/\/members\?columns=role&invited=-email$/);
+  await expect(heads('Members')).toHaveText(['Member', 'Role', 'Actions']);
 });

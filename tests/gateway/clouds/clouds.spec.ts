@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { discoverModels } from '#lib/control/operations/provider/discover';
 import { cheapestProbe, probe } from '#lib/control/operations/provider/probe';
-import { ask } from '#lib/control/operations/run';
 import { createAccess } from '#lib/gateway/clouds/access';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
@@ -9,7 +7,6 @@ import { systemClock } from '#lib/platform/clock';
 import { type CloudStage, openStage } from '#tests/gateway/clouds/stage';
 import { events, message, sse } from '#tests/support/clouds/answers';
 import { cloudKeys } from '#tests/support/clouds/clouds';
-import { controlHost } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 
 let stage: CloudStage;
@@ -126,15 +123,6 @@ describe('credentials of clouds (contract: families/cloud-credentials)', () => {
         { ok: true, status: 200 },
       ]);
     }
-    // Its list of models, too; Bedrock and Vertex AI have none at these addresses.
-    const host = { ...controlHost(db), pools, access, catalogue: async () => catalogue };
-    const actor = { kind: 'operator', name: 'test', address: null } as const;
-    const failureOf = async (provider: string) =>
-      (await ask(host, discoverModels, { actor, input: { provider } })).failure;
-    expect(await failureOf('vertex')).toContain('as Model Garden of your Google Cloud project shows them');
-    for (const id of ['bedrock-key', 'bedrock-keys'])
-      expect([id, await failureOf(id)]).toEqual([id, expect.stringContaining('"aws bedrock list-')]);
-    expect(await failureOf('bedrock-keys')).toContain('not read with signatures of AWS');
     access.stop();
     await pools.close();
   });

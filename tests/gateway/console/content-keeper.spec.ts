@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ContentKeeper } from '#lib/gateway/content/keeper';
 import { Masking } from '#lib/gateway/content/masks/masking';
+import { inDatabase } from '#lib/gateway/content/places';
 import { openContent } from '#lib/gateway/content/stored';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { newRowId } from '#lib/platform/data/row-id';
@@ -31,7 +32,7 @@ const rows = async () => Number((await db.pool.query('SELECT count(*) FROM call_
 
 it('loses only what finds no room while the database takes nothing, and keeps the rest later (contract: content/beside)', async () => {
   const told: unknown[] = [];
-  const keeper = new ContentKeeper(db.pool, randomBytes(32), (error) => told.push(error), 10_000);
+  const keeper = new ContentKeeper(inDatabase(db.pool), randomBytes(32), (error) => told.push(error), 10_000);
   const keepOne = () => keeper.keep(keeper.copyOf('', Buffer.alloc(1_000, 'a')), facts());
   await db.pool.query('ALTER TABLE call_content RENAME TO away');
   for (let calls = 0; calls < 15; calls += 1) keepOne();
@@ -49,7 +50,7 @@ it('loses only what finds no room while the database takes nothing, and keeps th
 
 it('writes what waits when it stops, and keeps nothing afterwards (contract: content/beside)', async () => {
   const before = await rows();
-  const keeper = new ContentKeeper(db.pool, randomBytes(32), () => {});
+  const keeper = new ContentKeeper(inDatabase(db.pool), randomBytes(32), () => {});
   for (let calls = 0; calls < 100; calls += 1) keeper.keep(keeper.copyOf('', Buffer.from('{}')), facts());
   await keeper.stop();
   expect(await rows()).toBe(before + 100);
@@ -60,7 +61,7 @@ it('writes what waits when it stops, and keeps nothing afterwards (contract: con
 it('keeps nothing of what cannot be masked, counts it, and keeps the rest masked (contract: content/masks)', async () => {
   const before = await rows();
   const key = randomBytes(32);
-  const keeper = new ContentKeeper(db.pool, key, () => {});
+  const keeper = new ContentKeeper(inDatabase(db.pool), key, () => {});
   const keep = (masks: { ready: ['mail']; patterns: string | null }) => {
     const owner = { ...facts(), masks };
     keeper.keep(keeper.copyOf('application/json', Buffer.from('{"to":"bob@example.com"}')), owner);

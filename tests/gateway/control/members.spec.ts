@@ -47,6 +47,26 @@ async function newWorkspace(role = 'developer', [owner, other] = people) {
 const as = (userId: string) => ({ kind: 'user' as const, userId, operator: false, address: null });
 
 describe('members of a workspace (contract: control-plane/members)', () => {
+  it('are ranked by what their keys spent this month (contract: control-plane/sorting)', async () => {
+    const { id, slug, owner, other } = await newWorkspace();
+    const spend = async (userId: string, nano: number, at: string) => {
+      const { id: key } = await createKeyAs(db, userId, { workspace: slug, name: 'spends' });
+      await db.pool.query(
+        `INSERT INTO usage_quarter (workspace_id, quarter, key_id, model, provider, calls, cost_nano)
+         VALUES ($1, date_bin('15 minutes', ${at}, '2000-01-01Z'), $2, 'm', 'p', 1, $3)`,
+        [id, key, nano],
+      );
+    };
+    await spend(other.id, 5, 'now()');
+    await spend(owner.id, 4, 'now()');
+    await spend(owner.id, 900, "now() - interval '32 days'");
+    const idsBy = async (sort: string, more = {}) =>
+      (await operate(db, listMembers, { workspace: slug, sort, ...more })).data.map((one) => one.id);
+    expect(await idsBy('-spend')).toEqual([other.id, owner.id]);
+    expect(await idsBy('spend')).toEqual([owner.id, other.id]);
+    expect(await idsBy('-spend', { search: owner.email })).toEqual([owner.id]);
+  });
+
   it('are added by the address of a known user, once, and listed with their roles', async () => {
     const { slug, owner, other } = await newWorkspace();
     const again = addMember(db, { workspace: slug, email: other.email, role: 'viewer' });

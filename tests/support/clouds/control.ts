@@ -8,6 +8,8 @@ export interface CloudState {
   revoked: boolean;
   /** The workloads of the cluster may no longer use their role: their tokens are refused, in words that repeat them. */
   unfederated: boolean;
+  /** Issuers answer with the secret that they were sent. */
+  echo: boolean;
   /** Issuers answer only when this is false. */
   issuersHang: boolean;
   /** How Bedrock writes its streams: bytes of each piece; 0: all at once. */
@@ -16,6 +18,8 @@ export interface CloudState {
   ending: 'well' | 'cut' | 'exception' | 'damaged';
   /** Bedrock and Vertex refuse calls with this status; 0: they do not. */
   refuseWith: number;
+  /** Permissions and publishers that no identity has when it asks for lists of models. */
+  denied: readonly string[];
 }
 
 export const calm: CloudState = {
@@ -23,10 +27,12 @@ export const calm: CloudState = {
   tokenSeconds: 3_600,
   revoked: false,
   unfederated: false,
+  echo: false,
   issuersHang: false,
   pieceBytes: 0,
   ending: 'well',
   refuseWith: 0,
+  denied: [],
 };
 
 /** A request that it was sent. */

@@ -3,10 +3,9 @@
  * signatures of assertions and requests, audiences, times and lives of tokens. Signatures of requests are checked by
  * `aws4`, which shares no code with the signer.
  */
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import aws4 from 'aws4';
 import { bedrockMessages, completion, content, message, sse } from '#tests/support/clouds/answers';
 import {
   type Asked,
@@ -22,6 +21,8 @@ import {
   workloadFault,
 } from '#tests/support/clouds/books';
 import { type CloudState, cloudKeys } from '#tests/support/clouds/control';
+import { echoed } from '#tests/support/clouds/echo';
+import { azureModels, bedrockLists, vertexLists } from '#tests/support/clouds/lists';
 import {
   awsContainer,
   awsInstance,
@@ -30,6 +31,7 @@ import {
   googleImpersonation,
   googleMetadata,
 } from '#tests/support/clouds/machine';
+import { faultOfSignature, timeFault } from '#tests/support/clouds/signature';
 
 function googleToken({ body, origin, path }: Asked): Given {
   const form = new URLSearchParams(body.toString());
@@ -135,59 +137,31 @@ function azure({ request, path }: Asked): Given {
   if (!keyed && !bearerFor(request, 'azure')) {
     return given(401, { error: { code: '401', message: 'Access denied due to invalid credentials.' } });
   }
+  if (path.endsWith('/models')) {
+    const denied = state.denied.includes('models/read') && !keyed;
+    const message = 'The principal lacks the required data action models/read';
+    return denied ? given(403, { error: { code: 'PermissionDenied', message } }) : given(200, azureModels);
+  }
   return path.endsWith('/chat/completions')
     ? given(200, completion)
     : given(404, { error: { message: 'no' } });
 }
 
-const timeFault = 'Signature expired: its date is not within the allowed range.';
-
-/** Whether a request is signed by Signature Version 4 with known keys, as AWS's document says. */
-function signatureFault({ request, path, body }: Asked, service: string): string | null {
-  const { headers } = request;
-  const authorization = headers.authorization ?? '';
-  const parts =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
-  const [, id = '', , region = '', named, list = ''] = parts.exec(authorization) ?? [];
-  if (named !== service) return 'The request is not signed for this service.';
-  const role = roleKeys.get(id);
-  if (role && (role.untilMs < now() || headers['x-amz-security-token'] !== role.token)) {
-    return 'The security token included in the request is expired';
-  }
-  const secret = id === cloudKeys.aws.accessKeyId ? cloudKeys.aws.secretAccessKey : role?.secret;
-  if (secret === undefined || state.revoked) return 'The security token included in the request is invalid.';
-  const hash = createHash('sha256').update(body).digest('hex');
-  const said = headers['x-amz-content-sha256'];
-  if (said !== undefined && said !== hash) return 'The body is not the one that was signed.';
-  const sentDate = String(headers['x-amz-date'] ?? '');
-  const atMs = Date.parse(
-    sentDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
-  );
-  // AWS takes five minutes. For models it is three here, so that a clock that is four minutes off is noticed.
-  const mostMs = service === 'sts' ? 300_000 : 180_000;
-  if (!(Math.abs(atMs - now()) <= mostMs)) return timeFault;
-  const signedHeaders = Object.fromEntries(
-    list.split(';').map((name) => [name, String(headers[name] ?? '')]),
-  );
-  if (!('host' in signedHeaders) || !('x-amz-date' in signedHeaders)) return 'A header is not signed.';
-  const sent = {
-    method: request.method ?? '',
-    path,
+/** Whether a request is signed with known keys. */
+function signatureFault(asked: Asked, service: string): string | null {
+  return faultOfSignature(asked, {
     service,
-    region,
-    headers: signedHeaders,
-    body: body.toString(),
-    // `aws4` would sign one more.
-    extraHeadersToIgnore: 'content-length' in signedHeaders ? {} : { 'content-length': true },
-  };
-  const again = aws4.sign(sent, {
-    accessKeyId: id,
-    secretAccessKey: secret,
-    ...(role && { sessionToken: role.token }),
+    nowMs: now(),
+    // AWS takes five minutes. For models it is three here, so that a clock that is four minutes off is noticed.
+    mostMs: service === 'sts' ? 300_000 : 180_000,
+    secretOf: (id, token) => {
+      if (state.revoked) return null;
+      if (id === cloudKeys.aws.accessKeyId) return { secret: cloudKeys.aws.secretAccessKey };
+      const role = roleKeys.get(id);
+      if (!role) return null;
+      return role.untilMs < now() || token !== role.token ? 'expired' : role;
+    },
   });
-  const expected = String(again.headers?.Authorization).split('Signature=')[1];
-  if (expected === authorization.split('Signature=')[1]) return null;
-  return 'The request signature we calculated does not match the signature you provided.';
 }
 
 function sts(asked: Asked): Given {
@@ -217,6 +191,7 @@ function bedrock(asked: Asked): Given {
   if (fault !== null) return given(403, { message: fault });
   if (state.refuseWith > 0) return given(state.refuseWith, { message: 'Too many requests, please wait.' });
   if (path.endsWith('/chat/completions')) return given(200, completion);
+  if (/^\/(foundation-models|inference-profiles)/.test(path)) return bedrockLists(asked);
   if (request.method === 'GET') return given(404, { message: 'no such operation' });
   const sent = JSON.parse(body.toString());
   if (path.endsWith('/count-tokens')) {
@@ -253,7 +228,10 @@ const fronts: readonly (readonly [what: string, begins: RegExp, answer: (asked: 
   ['entra token', new RegExp(`^/${cloudKeys.entra.tenant}/`), entra],
   ['azure', /^\/openai\/v1\/azure/, azure],
   ['sts', /^\/sts/, sts],
+  ['aws sso token', /^\/federation\/credentials/, () => given(404, {})],
+  ['vertex lists', /^\/v1beta1\/publishers\//, vertexLists],
   ['bedrock', /^\/(model|bedrock)\//, bedrock],
+  ['bedrock lists', /^\/(foundation-models|inference-profiles)/, bedrock],
 ];
 
 const server = createServer((request, response) => {
@@ -267,7 +245,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const asked = { request, path, body: Buffer.concat(chunks), origin: `http://${request.headers.host}` };
   const [what = '', , front] = fronts.find(([, begins]) => begins.test(path)) ?? [];
   if (state.issuersHang && /token|sts/.test(what)) return;
-  const { status, headers = {}, body } = front?.(asked) ?? given(404, { message: 'nothing is here' });
+  const {
+    status,
+    headers = {},
+    body,
+  } = (state.echo ? echoed(what, asked) : null) ??
+  front?.(asked) ??
+  given(404, { message: 'nothing is here' });
   const headersSent = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );

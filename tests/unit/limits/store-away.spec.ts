@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
 import { snapshotOf } from '#tests/support/admission';
@@ -110,6 +111,22 @@ describe('while the store of limits is away (contract: limits/store-away)', () =
     }
     expect(mostInAnyMinute(passed)).toBeLessThanOrEqual(300 * 1.02);
     expect(passed.length).toBeGreaterThanOrEqual(0.95 * (300 + (300 * 160) / 60));
+  });
+
+  it('a store that forgot everything learns again what each of 1,000 keys of a workspace has used', async () => {
+    const { memory, passed, call, simulation } = startFleet();
+    const workspaceId = randomUUID();
+    const keys = Array.from({ length: 1_000 }, () => snapshotOf({ workspaceId, limits: { rpm: 3 } }));
+    const callWithEach = async (seconds: number) => {
+      const before = passed.length;
+      for (const key of keys) call(key);
+      await simulation.run(simulation.nowMs + seconds * 1000);
+      return passed.length - before;
+    };
+    for (let times = 0; times < 3; times++) expect(await callWithEach(2)).toBe(keys.length);
+    memory.flush();
+    await simulation.run(simulation.nowMs + 15_000);
+    expect(await callWithEach(2)).toBe(0);
   });
 });
 

@@ -36,6 +36,7 @@ function registry(): Registry {
       setAside: { damaged: 0, rejected: 0 },
       leases: [],
       content: { kept: 0, lost: 0 },
+      contentPlace: true,
       jobs: { opened: 0, charged: 0, released: 0, lost: 0 },
     }),
   });

@@ -4,11 +4,14 @@ import { CreateWebhook } from '#components/alerts/create-webhook';
 import { DeliveryTable } from '#components/alerts/delivery-table';
 import { ViewList } from '#components/alerts/view-list';
 import { WebhookTable } from '#components/alerts/webhook-table';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { SettingsForm } from '#components/settings/settings-form';
 import { Badge } from '#components/ui/badge';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { listUrl } from '#lib/console/list-url';
@@ -23,6 +26,7 @@ import { listViews } from '#lib/control/operations/view/operations';
 import { mostViews, viewAlertFields } from '#lib/control/operations/view/settings';
 import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/operations/webhook/operations';
 import { showCount } from '#lib/core/show-money';
+import { chooseColumnsAction } from '../../../columns-action';
 import {
   alertOnViewAction,
   createWebhookAction,
@@ -63,11 +67,12 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   const one = (name: string) => [query[name]].flat()[0];
   const [after, chosen] = [one('after'), one('webhook') ?? null];
   const [sort, deliveriesAfter] = [one('deliveries'), one('deliveriesAfter')];
-  const [alerts, settings, views, webhooks, deliveries] = await Promise.all([
+  const [alerts, settings, views, webhooks, columns, deliveries] = await Promise.all([
     readForPage(listAlerts, slug, { after, limit: 20 }),
     readForPage(showAlertSettings, slug, {}),
     readForPage(listViews, slug, { limit: mostViews }),
     readForPage(listWebhooks, slug, { limit: 100 }),
+    readChosenColumns('deliveries', query),
     chosen === null
       ? null
       : readForPage(listDeliveries, slug, { id: chosen, sort, after: deliveriesAfter, limit: 50 }),
@@ -76,7 +81,12 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   const locked = lockOf(member, 'workspace:write', 'change the alerts');
   const mayChange = locked === null;
   const here = `/${slug}/alerts`;
-  const ofDeliveries = { webhook: chosen, deliveries: sort ?? null };
+  const ofDeliveries = {
+    webhook: chosen,
+    deliveries: sort,
+    deliveriesColumns: one('deliveriesColumns'),
+    hooks: one('hooks'),
+  };
   return (
     <>
       <PageHead help="alerts" title="Alerts">
@@ -207,7 +217,12 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
             </p>
           ) : (
             <>
+              <header className="flex flex-wrap items-center justify-between gap-3">
+                <h3 className="font-medium">Deliveries</h3>
+                <ListColumnsButton table="deliveries" remembered={columns} remember={chooseColumnsAction} />
+              </header>
               <DeliveryTable
+                columns={shownColumns('deliveries', columns)}
                 workspace={slug}
                 webhook={chosen}
                 rows={deliveries.data.map((row) => deliveryRowOf(row, { timeZone, nowMs }))}

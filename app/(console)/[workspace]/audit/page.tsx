@@ -2,10 +2,13 @@ import { History, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
 import { AuditFilters } from '#components/audit/audit-filters';
 import { AuditTable } from '#components/audit/audit-table';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { listUrl, readListUrl } from '#lib/console/list-url';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -15,6 +18,7 @@ import { fieldsOf } from '#lib/control/operations/field/paging';
 import { operations } from '#lib/control/operations/operations';
 import { listActors } from '#lib/control/operations/trail/actors';
 import { auditFilters, listAudit } from '#lib/control/operations/trail/operations';
+import { chooseColumnsAction } from '../../../columns-action';
 
 export const metadata: Metadata = { title: 'Audit log' };
 
@@ -36,9 +40,11 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
   const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
   const order = sort === 'at' ? 'oldest' : 'newest';
   const sorted = sort === undefined ? texts : { ...texts, sort };
-  const [page, actors] = await Promise.all([
+  const shown = { ...sorted, columns: [query.columns].flat()[0] };
+  const [page, actors, chosen] = await Promise.all([
     readForPage(listAudit, slug, { ...input, order, after, limit: 50 }),
     readForPage(listActors, slug, {}),
+    readChosenColumns('audit', query),
   ]);
   const nowMs = Date.now();
   const names = new Map(actors.data.map(({ actor, name }) => [actor, name]));
@@ -50,9 +56,12 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         help="audit"
         title="Audit log"
         action={
-          <a href={listUrl(`${here}/csv`, texts)} className={buttonStyle()} download>
-            Export CSV
-          </a>
+          <div className="flex flex-wrap gap-2">
+            <ListColumnsButton table="audit" remembered={chosen} remember={chooseColumnsAction} />
+            <a href={listUrl(`${here}/csv`, texts)} className={buttonStyle()} download>
+              Export CSV
+            </a>
+          </div>
         }
       >
         Every change in this workspace: who made it, what changed and where from. Entries cannot be edited or
@@ -73,7 +82,7 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
           </p>
         ))}
         {rows.length > 0 ? (
-          <AuditTable rows={rows} />
+          <AuditTable rows={rows} columns={shownColumns('audit', chosen)} />
         ) : Object.keys(texts).length > 0 ? (
           <EmptyState icon={<SearchX />} title="No matching entries">
             Widen the range or clear the filters.
@@ -85,8 +94,8 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         )}
         <PagesNav
           label="Pages of the audit log"
-          first={after ? listUrl(here, sorted) : null}
-          next={page.next ? listUrl(here, { ...sorted, after: page.next }) : null}
+          first={after ? listUrl(here, shown) : null}
+          next={page.next ? listUrl(here, { ...shown, after: page.next }) : null}
         >
           Times in {showZone(timeZone, nowMs)}. Also available from the API at{' '}
           <code>/api/v1/workspaces/{slug}/audit</code>.

@@ -8,10 +8,13 @@ import { MonthFacts } from '#components/billing/month-facts';
 import { TopUpForm } from '#components/billing/top-up-form';
 import { TopUpReturn } from '#components/billing/top-up-return';
 import { TopUpTable } from '#components/billing/top-up-table';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { promosInForce } from '#lib/console/billing/promos';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
 import { listUrl } from '#lib/console/list-url';
 import { lockOf } from '#lib/console/lock';
@@ -29,6 +32,7 @@ import { showMonth } from '#lib/control/operations/workspace/month';
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
 import { dayName, knownZone } from '#lib/core/charts/zone';
 import { may } from '#lib/core/role';
+import { chooseColumnsAction } from '../../../columns-action';
 import {
   cancelTopUpAction,
   createTopUpAction,
@@ -58,19 +62,20 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const query = await searchParams;
   const one = (name: string) => [query[name]].flat()[0];
   const returned = one('top-up');
-  const [sort, after] = [one('sort'), one('after')];
+  const [sort, after, columns] = [one('sort'), one('after'), one('columns')];
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
   const { payments } = getConsoleHost().control;
   const configured = Boolean(payments);
   // Read first, so that the balance and the ledger include a credit that it reports.
   const back = pays && returned ? await readForPage(showTopUp, slug, { id: returned }) : null;
-  const [funds, month, ledger, low, promos, topUps, automatic] = await Promise.all([
+  const [funds, month, ledger, low, promos, chosen, topUps, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(showMonth, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     readForPage(showLowBalance, slug, {}),
     readForPage(listPromos, slug, { limit: mostPromos }),
+    readChosenColumns('topUps', query),
     pays ? readForPage(listTopUps, slug, { sort, after, limit: 10 }) : null,
     pays && configured && !workspace.demo ? readForPage(showAutoTopUp, slug, {}) : null,
   ]);
@@ -156,9 +161,13 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
         />
       ) : null}
       {topUps && topUps.data.length > 0 ? (
-        <Section title="Top-ups">
+        <Section
+          title="Top-ups"
+          note={<ListColumnsButton table="topUps" remembered={chosen} remember={chooseColumnsAction} />}
+        >
           <TopUpTable
             topUps={topUps.data}
+            columns={shownColumns('topUps', chosen)}
             zone={timeZone}
             workspace={slug}
             cancel={locked === null ? cancelTopUpAction : null}
@@ -168,8 +177,8 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
               <PagesNav
                 label="Pages of top-ups"
                 words={sort ? { first: 'First', next: 'More' } : { first: 'Newest', next: 'Older' }}
-                first={after ? listUrl(path, { sort: sort ?? null }) : null}
-                next={topUps.next ? listUrl(path, { sort: sort ?? null, after: topUps.next }) : null}
+                first={after ? listUrl(path, { sort, columns }) : null}
+                next={topUps.next ? listUrl(path, { sort, columns, after: topUps.next }) : null}
               >
                 Times in {showZone(timeZone, Date.now())}.
               </PagesNav>

@@ -2,8 +2,7 @@ import { KeyRound, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import type { SearchParams } from 'nuqs/server';
-import { ChosenColumns } from '#components/columns/chosen-columns';
-import { ColumnMenu } from '#components/columns/column-menu';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { BulkBar } from '#components/keys/bulk/bulk-bar';
 import { KeySelection } from '#components/keys/bulk/selection';
 import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
@@ -87,9 +86,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
           <div className="grid min-w-0 gap-3">
             <div className="flex flex-wrap items-start justify-between gap-2">
               <KeyFilterBar makers={makers} />
-              <ChosenColumns table="keys" remembered={chosen} remember={chooseColumnsAction}>
-                <ColumnMenu />
-              </ChosenColumns>
+              <ListColumnsButton table="keys" remembered={chosen} remember={chooseColumnsAction} />
             </div>
             {rows.length > 0 ? (
               <KeySelection keys={mayChange ? rows.flatMap(selectable) : []}>

@@ -1,10 +1,13 @@
 import { Terminal } from 'lucide-react';
 import type { Metadata } from 'next';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { CreateManagementKey } from '#components/management-keys/create-management-key';
 import { ManagementKeyTable } from '#components/management-keys/management-key-table';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { listUrl } from '#lib/console/list-url';
@@ -15,6 +18,7 @@ import { showZone } from '#lib/console/show/time';
 import { managementKeyRowOf } from '#lib/console/team/management-key-rows';
 import { createManagementKey, listManagementKeys } from '#lib/control/operations/management-key/operations';
 import { may, mayGive, roles, rolesThatMay } from '#lib/core/role';
+import { chooseColumnsAction } from '../../../columns-action';
 import { createManagementKeyAction, revokeManagementKeyAction } from './actions';
 
 export const metadata: Metadata = { title: 'Management keys' };
@@ -44,8 +48,9 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
     );
   }
   const query = await searchParams;
-  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
+  const [after, sort, columns] = [query.after, query.sort, query.columns].map((text) => [text].flat()[0]);
   const { data, next } = await readForPage(listManagementKeys, slug, { sort, after, limit: 50 });
+  const chosen = await readChosenColumns('managementKeys', query);
   const nowMs = Date.now();
   const here = `/${slug}/management-keys`;
   const choices = roles.filter((one) => mayGive(role, one));
@@ -55,13 +60,18 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
         help="management-keys"
         title="Management keys"
         action={
-          <CreateManagementKey
-            workspace={slug}
-            api={`${getConsoleHost().env.publicUrl}/api/v1`}
-            fields={formOf({ name, role: { ...roleField, choices } })}
-            locked={lockOf(member, 'management-keys:write', 'create one')}
-            create={createManagementKeyAction}
-          />
+          <div className="flex flex-wrap gap-2">
+            {data.length > 0 ? (
+              <ListColumnsButton table="managementKeys" remembered={chosen} remember={chooseColumnsAction} />
+            ) : null}
+            <CreateManagementKey
+              workspace={slug}
+              api={`${getConsoleHost().env.publicUrl}/api/v1`}
+              fields={formOf({ name, role: { ...roleField, choices } })}
+              locked={lockOf(member, 'management-keys:write', 'create one')}
+              create={createManagementKeyAction}
+            />
+          </div>
         }
       >
         {lead}
@@ -74,13 +84,14 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
         <div className="grid min-w-0 gap-3">
           <ManagementKeyTable
             workspace={slug}
+            columns={shownColumns('managementKeys', chosen)}
             keys={data.map((key) => managementKeyRowOf(key, { timeZone, nowMs }))}
             revoke={revokeManagementKeyAction}
           />
           <PagesNav
             label="Pages of management keys"
-            first={after ? listUrl(here, { sort: sort ?? null }) : null}
-            next={next ? listUrl(here, { sort: sort ?? null, after: next }) : null}
+            first={after ? listUrl(here, { sort, columns }) : null}
+            next={next ? listUrl(here, { sort, columns, after: next }) : null}
           >
             Dates in {showZone(timeZone, nowMs)}. Last use is exact to the minute. A key is revoked when its
             creator loses the role that it needs.

@@ -1,6 +1,5 @@
 import type { Metadata } from 'next';
-import { ChosenColumns } from '#components/columns/chosen-columns';
-import { ColumnMenu } from '#components/columns/column-menu';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { InvitationTable } from '#components/members/invitation-table';
 import { InviteButton } from '#components/members/invite-dialog';
 import { MemberPageProvider } from '#components/members/member-actions';
@@ -68,15 +67,16 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const query = await searchParams;
   const textOf = (name: string) => [query[name]].flat()[0] || undefined;
   const [after, sort, columns, search] = ['after', 'sort', 'columns', 'search'].map(textOf);
-  const [invited, invitedAfter] = ['invited', 'invitedAfter'].map(textOf);
-  const texts = { search, sort, columns, invited };
+  const [invited, invitedAfter, invitedColumns] = ['invited', 'invitedAfter', 'invitedColumns'].map(textOf);
+  const texts = { search, sort, columns, invited, invitedColumns };
   const { fromMs, toMs } = rangeNamed('month', Date.now(), knownZone(timeZone));
   const month = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
-  const [members, invitations, spend, chosen] = await Promise.all([
+  const [members, invitations, spend, chosen, chosenOfInvitations] = await Promise.all([
     readForPage(listMembers, slug, { search, sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { search, sort: invited, after: invitedAfter, limit: 100 }),
     readForPage(showUsage, slug, { by: 'member', durations: false, ...month }),
     readChosenColumns('members', query),
+    readChosenColumns('invitations', query),
   ]);
   const nowMs = Date.now();
   const place = { timeZone, nowMs };
@@ -98,9 +98,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
         title="Members"
         action={
           <div className="flex flex-wrap gap-2">
-            <ChosenColumns table="members" remembered={chosen} remember={chooseColumnsAction}>
-              <ColumnMenu />
-            </ChosenColumns>
+            <ListColumnsButton table="members" remembered={chosen} remember={chooseColumnsAction} />
             <InviteButton />
           </div>
         }
@@ -142,16 +140,26 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       </section>
       {invitations.data.length > 0 ? (
         <section aria-labelledby="invitations" className="grid min-w-0 gap-3">
-          <h2 id="invitations" className="font-semibold text-base">
-            Open invitations
-          </h2>
+          <header className="flex flex-wrap items-center justify-between gap-3">
+            <h2 id="invitations" className="font-semibold text-base">
+              Open invitations
+            </h2>
+            <ListColumnsButton
+              table="invitations"
+              remembered={chosenOfInvitations}
+              remember={chooseColumnsAction}
+            />
+          </header>
           {getConsoleHost().env.mails ? null : (
             <p className="text-muted leading-5">
               This gateway does not send email. Copy the link of an invitation and send it to the person
               yourself.
             </p>
           )}
-          <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
+          <InvitationTable
+            columns={shownColumns('invitations', chosenOfInvitations)}
+            invitations={invitations.data.map((one) => invitationRowOf(one, place))}
+          />
           <PagesNav
             label="Pages of invitations"
             first={invitedAfter ? listUrl(here, { ...texts, after }) : null}

@@ -1,11 +1,14 @@
 import { KeySquare } from 'lucide-react';
 import type { Metadata } from 'next';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { CreateOwnKey } from '#components/own-keys/create-own-key';
 import { OwnKeyTable } from '#components/own-keys/own-key-table';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { formOf } from '#lib/console/form';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
@@ -16,6 +19,7 @@ import { ownKeyRowOf, ownKeyTerms } from '#lib/console/team/own-key-rows';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { createOwnKey, listOwnKeys, setOwnKey } from '#lib/control/operations/own-key/operations';
 import { simulatedProvider } from '#lib/core/simulated';
+import { chooseColumnsAction } from '../../../columns-action';
 import { createOwnKeyAction, deleteOwnKeyAction, setOwnKeyAction, testOwnKeyAction } from './actions';
 
 export const metadata: Metadata = { title: 'Own provider keys' };
@@ -29,7 +33,8 @@ interface OwnKeysPageProps {
 }
 
 export default async function OwnKeysPage({ params, searchParams }: OwnKeysPageProps) {
-  const { sort } = await searchParams;
+  const query = await searchParams;
+  const chosen = await readChosenColumns('ownKeys', query);
   const member = await requireMember((await params).workspace, 'own-keys:read');
   const { slug, timeZone } = member.workspace;
   const [{ data, allowed, addresses, feePercent }, { offered }] = await Promise.all([
@@ -48,15 +53,20 @@ export default async function OwnKeysPage({ params, searchParams }: OwnKeysPageP
         help="own-keys"
         title="Own provider keys"
         action={
-          allowed ? (
-            <CreateOwnKey
-              workspace={slug}
-              providers={providers}
-              fields={formOf(addresses ? { ...newFields, address } : newFields)}
-              locked={locked}
-              create={createOwnKeyAction}
-            />
-          ) : null
+          <div className="flex flex-wrap gap-2">
+            {data.length > 0 ? (
+              <ListColumnsButton table="ownKeys" remembered={chosen} remember={chooseColumnsAction} />
+            ) : null}
+            {allowed ? (
+              <CreateOwnKey
+                workspace={slug}
+                providers={providers}
+                fields={formOf(addresses ? { ...newFields, address } : newFields)}
+                locked={locked}
+                create={createOwnKeyAction}
+              />
+            ) : null}
+          </div>
         }
       >
         Call models with your own accounts at providers. Your applications keep using the API keys of this
@@ -75,7 +85,8 @@ export default async function OwnKeysPage({ params, searchParams }: OwnKeysPageP
         <div className="grid min-w-0 gap-3">
           <OwnKeyTable
             workspace={slug}
-            keys={sortRows(rows, readSort([sort].flat()[0]), {
+            columns={shownColumns('ownKeys', chosen)}
+            keys={sortRows(rows, readSort([query.sort].flat()[0]), {
               name: (row) => row.name,
               used: (row) => row.use,
               state: (row) => row.state.text,

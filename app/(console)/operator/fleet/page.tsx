@@ -1,28 +1,53 @@
 import type { Metadata } from 'next';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
+import { figureColumn, type ListColumns, ListTable } from '#components/columns/list-table';
 import { InnerTable } from '#components/fleet/inner-table';
 import { When } from '#components/fleet/when';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { readForOperator } from '#lib/console/operator';
 import { readSort, sortRows } from '#lib/console/sort';
 import { listJournals } from '#lib/control/operations/fleet/journals';
-import { listLeases, listProcesses } from '#lib/control/operations/fleet/processes';
+import { listLeases, listProcesses, type ShownProcess } from '#lib/control/operations/fleet/processes';
 import { showCount, showMoney } from '#lib/core/show-money';
+import { chooseColumnsAction } from '../../../columns-action';
 
 export const metadata: Metadata = { title: 'Processes' };
 
 const right = true;
 const descendingFirst = true;
-const processColumns = [
-  { title: 'Process', sort: { by: 'process' } },
-  { title: 'State', place: 'figure' },
-  { title: 'Version', sort: { by: 'version' } },
-  { title: 'Started', sort: { by: 'started', descendingFirst } },
-  { title: 'Leases', right, sort: { by: 'leases', descendingFirst } },
-  { title: 'May spend', right, sort: { by: 'granted', descendingFirst } },
-  { title: 'Held', right, sort: { by: 'held', descendingFirst } },
-] as const;
+const processColumns: ListColumns<ShownProcess & { readonly nowMs: number }, 'processes'> = {
+  fixed: {
+    sort: { by: 'process' },
+    place: 'title',
+    show: ({ machine, pid }) => (
+      <span className="grid min-w-32">
+        <span className="font-medium [overflow-wrap:anywhere]">{machine}</span>
+        <span className="text-muted text-xs">process {pid}</span>
+      </span>
+    ),
+  },
+  state: { place: 'figure', show: ({ alive }) => <State alive={alive} /> },
+  version: { sort: { by: 'version' }, show: ({ version }) => version ?? 'unknown' },
+  started: {
+    sort: { by: 'started', descendingFirst },
+    show: ({ startedAt, nowMs }) => <When iso={startedAt} nowMs={nowMs} />,
+  },
+  leases: { ...figureColumn, sort: { by: 'leases', descendingFirst }, show: ({ leases }) => leases },
+  granted: {
+    ...figureColumn,
+    sort: { by: 'granted', descendingFirst },
+    show: ({ granted }) => showMoney(granted),
+  },
+  held: { ...figureColumn, sort: { by: 'held', descendingFirst }, show: ({ held }) => showMoney(held) },
+  id: {
+    className: 'min-w-40',
+    show: ({ id }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{id}</code>,
+  },
+};
 const leaseColumns = [
   { title: 'Workspace' },
   { title: 'Lease for' },
@@ -52,6 +77,7 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
     readForOperator(listJournals),
   ]);
   const nowMs = Date.now();
+  const chosen = await readChosenColumns('processes', query);
   const sortedProcesses = sortRows(processes.data, readSort([query.sort].flat()[0]), {
     process: ({ machine, pid }) => `${machine} ${pid}`,
     version: ({ version }) => version,
@@ -65,14 +91,13 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
     bytes: ({ bytes }) => bytes,
   });
   const versions = new Set(processes.data.flatMap(({ alive, version }) => (alive ? (version ?? '?') : [])));
-  const state = (alive: boolean) => (
-    <Badge key="state" tone={alive ? 'good' : 'warn'} dot>
-      {alive ? 'Running' : 'No heartbeat'}
-    </Badge>
-  );
   return (
     <>
-      <PageHead help="operator-fleet" title="Processes">
+      <PageHead
+        help="operator-fleet"
+        title="Processes"
+        action={<ListColumnsButton table="processes" remembered={chosen} remember={chooseColumnsAction} />}
+      >
         The gateway processes on all machines, what each may spend on its own, and what is waiting in their
         journals.
       </PageHead>
@@ -80,26 +105,21 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
         title="Processes"
         note={versions.size > 1 ? `${versions.size} versions running: ${[...versions].join(', ')}` : null}
       >
-        <InnerTable
-          label="Processes"
-          columns={processColumns}
-          none="No process with a journal is running. Processes that settle only through the database are not listed."
-          rows={sortedProcesses.map((one) => ({
-            id: one.id,
-            cells: [
-              <span key="process" className="grid min-w-32">
-                <span className="font-medium [overflow-wrap:anywhere]">{one.machine}</span>
-                <span className="text-muted text-xs">process {one.pid}</span>
-              </span>,
-              state(one.alive),
-              one.version ?? 'unknown',
-              <When key="started" iso={one.startedAt} nowMs={nowMs} />,
-              one.leases,
-              showMoney(one.granted),
-              showMoney(one.held),
-            ],
-          }))}
-        />
+        {sortedProcesses.length === 0 ? (
+          <p className="px-4 py-4 text-muted">
+            No process with a journal is running. Processes that settle only through the database are not
+            listed.
+          </p>
+        ) : (
+          <ListTable
+            label="Processes"
+            table="processes"
+            looks={processColumns}
+            columns={shownColumns('processes', chosen)}
+            rows={sortedProcesses.map((one) => ({ ...one, nowMs }))}
+            framed={false}
+          />
+        )}
       </Section>
       <Section title="Leases" note={`The largest ${leases.data.length} of ${showCount(leases.all)}`}>
         <InnerTable
@@ -130,7 +150,7 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
               <code key="process" className="font-mono text-xs">
                 {one.process}
               </code>,
-              state(one.alive),
+              <State key="state" alive={one.alive} />,
               one.files,
               showCount(one.bytes),
             ],
@@ -158,5 +178,13 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
         </Section>
       ) : null}
     </>
+  );
+}
+
+function State({ alive }: { alive: boolean }) {
+  return (
+    <Badge tone={alive ? 'good' : 'warn'} dot>
+      {alive ? 'Running' : 'No heartbeat'}
+    </Badge>
   );
 }

@@ -1,15 +1,19 @@
 import type { Metadata } from 'next';
 import Link from 'next/link';
-import { InnerTable } from '#components/fleet/inner-table';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
+import { figureColumn, type ListColumns, ListTable } from '#components/columns/list-table';
 import { When } from '#components/fleet/when';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { readForOperator } from '#lib/console/operator';
 import { showAgo, showSpan } from '#lib/console/show/time';
 import { readSort, sortRows } from '#lib/console/sort';
 import { type FleetOffer, showFleetHealth } from '#lib/control/operations/fleet/health';
 import { showCount } from '#lib/core/show-money';
+import { chooseColumnsAction } from '../../../columns-action';
 
 export const metadata: Metadata = { title: 'Health of offers' };
 
@@ -19,14 +23,51 @@ const states = {
   'in service': { text: 'In service', tone: 'good' },
   untried: { text: 'Not tried', tone: 'neutral' },
 } as const;
-const columns = [
-  { title: 'Offer', sort: { by: 'offer' } },
-  { title: 'Breaker', place: 'state' },
-  { title: 'Failing', right: true, place: 'figure', sort: { by: 'failing', descendingFirst: true } },
-  { title: 'First byte', right: true, sort: { by: 'firstByte', descendingFirst: true } },
-  { title: 'Running', right: true, sort: { by: 'running', descendingFirst: true } },
-  { title: 'Last errors' },
-] as const;
+type Offer = FleetOffer & { readonly id: string };
+
+const looksAt = (nowMs: number): ListColumns<Offer, 'health'> => ({
+  fixed: {
+    sort: { by: 'offer' },
+    place: 'title',
+    className: 'min-w-40',
+    show: (offer) => (
+      <>
+        <span className="block font-medium [overflow-wrap:anywhere]">{offer.model}</span>
+        <span className="text-muted text-xs">{offer.provider}</span>
+      </>
+    ),
+  },
+  breaker: {
+    place: 'state',
+    show: (offer) => (
+      <span className="grid justify-items-start gap-0.5">
+        <Badge tone={states[offer.state].tone} dot>
+          {states[offer.state].text}
+        </Badge>
+        {offer.until ? (
+          <span className="text-muted text-xs">back {showAgo(Date.parse(offer.until), nowMs)}</span>
+        ) : null}
+      </span>
+    ),
+  },
+  failing: {
+    ...figureColumn,
+    sort: { by: 'failing', descendingFirst: true },
+    place: 'figure',
+    show: (offer) => (offer.state === 'untried' ? '–' : `${Math.round(offer.errorRate * 100)}%`),
+  },
+  firstByte: {
+    ...figureColumn,
+    sort: { by: 'firstByte', descendingFirst: true },
+    show: ({ firstByteMs }) => (firstByteMs === null ? '–' : showSpan(firstByteMs)),
+  },
+  running: {
+    ...figureColumn,
+    sort: { by: 'running', descendingFirst: true },
+    show: ({ running }) => running,
+  },
+  errors: { show: ({ errors }) => <Errors errors={errors} nowMs={nowMs} /> },
+});
 
 interface HealthPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
@@ -34,8 +75,9 @@ interface HealthPageProps {
 
 export default async function HealthPage({ searchParams }: HealthPageProps) {
   const { processes, calls, data } = await readForOperator(showFleetHealth);
-  const nowMs = Date.now();
-  const offers = sortRows(data, readSort([(await searchParams).sort].flat()[0]), {
+  const query = await searchParams;
+  const chosen = await readChosenColumns('health', query);
+  const offers = sortRows(data, readSort([query.sort].flat()[0]), {
     offer: ({ model, provider }) => `${model} ${provider}`,
     failing: ({ state, errorRate }) => (state === 'untried' ? null : errorRate),
     firstByte: ({ firstByteMs }) => firstByteMs,
@@ -43,7 +85,11 @@ export default async function HealthPage({ searchParams }: HealthPageProps) {
   });
   return (
     <>
-      <PageHead help="operator-health" title="Health of offers">
+      <PageHead
+        help="operator-health"
+        title="Health of offers"
+        action={<ListColumnsButton table="health" remembered={chosen} remember={chooseColumnsAction} />}
+      >
         Offers that were tried or failed recently, failing ones first. The breaker sets an offer aside after 5
         failures in a row and retries it automatically.
       </PageHead>
@@ -51,36 +97,22 @@ export default async function HealthPage({ searchParams }: HealthPageProps) {
         title="Offers"
         note={`${processes === 1 ? '1 process' : `${processes} processes`} on this machine${calls > 0 ? `, errors from the latest ${showCount(calls)} calls` : ''}`}
       >
-        <InnerTable
-          label="Offers"
-          columns={columns}
-          none={
-            processes === 0
+        {offers.length === 0 ? (
+          <p className="px-4 py-4 text-muted">
+            {processes === 0
               ? 'No process on this machine answered, and no calls have failed recently.'
-              : 'No offers have been tried since the start, and no calls have failed recently.'
-          }
-          rows={offers.map((offer) => ({
-            id: `${offer.model} ${offer.provider}`,
-            cells: [
-              <span key="offer" className="block min-w-40">
-                <span className="block font-medium [overflow-wrap:anywhere]">{offer.model}</span>
-                <span className="text-muted text-xs">{offer.provider}</span>
-              </span>,
-              <span key="state" className="grid justify-items-start gap-0.5">
-                <Badge tone={states[offer.state].tone} dot>
-                  {states[offer.state].text}
-                </Badge>
-                {offer.until ? (
-                  <span className="text-muted text-xs">back {showAgo(Date.parse(offer.until), nowMs)}</span>
-                ) : null}
-              </span>,
-              offer.state === 'untried' ? '–' : `${Math.round(offer.errorRate * 100)}%`,
-              offer.firstByteMs === null ? '–' : showSpan(offer.firstByteMs),
-              offer.running,
-              <Errors key="errors" errors={offer.errors} nowMs={nowMs} />,
-            ],
-          }))}
-        />
+              : 'No offers have been tried since the start, and no calls have failed recently.'}
+          </p>
+        ) : (
+          <ListTable
+            label="Offers"
+            table="health"
+            looks={looksAt(Date.now())}
+            columns={shownColumns('health', chosen)}
+            rows={offers.map((offer) => ({ ...offer, id: `${offer.model} ${offer.provider}` }))}
+            framed={false}
+          />
+        )}
       </Section>
     </>
   );

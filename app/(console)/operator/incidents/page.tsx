@@ -13,8 +13,10 @@ import {
   createIncident,
   listIncidents,
   resolveIncident,
+  stateOfIncident,
   updateIncident,
 } from '#lib/control/operations/incident/operations';
+import { etagOf } from '#lib/control/operations/state';
 import { createIncidentAction, resolveIncidentAction, updateIncidentAction } from './actions';
 
 export const metadata: Metadata = { title: 'Incidents' };
@@ -52,6 +54,7 @@ export default async function IncidentsPage() {
               fields={formOf(updating)}
               long={['text']}
               besides={{ id: incident.id }}
+              seen={etagOf(stateOfIncident(incident))}
               verb={{ idle: 'Add update', pending: 'Adding…' }}
               done="Update published"
               send={updateIncidentAction}
@@ -60,6 +63,7 @@ export default async function IncidentsPage() {
               fields={formOf({ text: resolveIncident.fields.text })}
               long={['text']}
               besides={{ id: incident.id }}
+              seen={etagOf(stateOfIncident(incident))}
               verb={{ idle: 'Resolve', pending: 'Resolving…' }}
               done="Incident resolved"
               send={resolveIncidentAction}

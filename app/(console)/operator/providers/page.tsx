@@ -1,12 +1,15 @@
 import { Plug, Plus } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { ProviderTable } from '#components/operator/provider-table';
 import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { credentialForms } from '#lib/console/gateway/credential-forms';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
@@ -14,6 +17,7 @@ import { readForOperator } from '#lib/console/operator';
 import { readSort, sortRows } from '#lib/console/sort';
 import { listProviders, type ShownProvider } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
+import { chooseColumnsAction } from '../../../columns-action';
 import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
 export const metadata: Metadata = { title: 'Providers' };
@@ -23,11 +27,13 @@ interface ProvidersPageProps {
 }
 
 export default async function ProvidersPage({ searchParams }: ProvidersPageProps) {
-  const sort = readSort([(await searchParams).sort].flat()[0]);
-  const [{ data }, catalogue, secrets] = await Promise.all([
+  const query = await searchParams;
+  const sort = readSort([query.sort].flat()[0]);
+  const [{ data }, catalogue, secrets, chosen] = await Promise.all([
     readForOperator(listProviders),
     readModels(),
     readForOperator(showSecrets),
+    readChosenColumns('providers', query),
   ]);
   const nowMs = Date.now();
   const isWithdrawn = ({ offers, withdrawn }: ShownProvider) => offers === 0 && withdrawn > 0;
@@ -39,10 +45,19 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
         help="operator-providers"
         title="Providers"
         action={
-          <Link href="/operator/providers/add" prefetch={false} className={buttonStyle({ tone: 'primary' })}>
-            <Plus />
-            Add provider
-          </Link>
+          <div className="flex flex-wrap gap-2">
+            {current.length > 0 ? (
+              <ListColumnsButton table="providers" remembered={chosen} remember={chooseColumnsAction} />
+            ) : null}
+            <Link
+              href="/operator/providers/add"
+              prefetch={false}
+              className={buttonStyle({ tone: 'primary' })}
+            >
+              <Plus />
+              Add provider
+            </Link>
+          </div>
         }
       >
         Providers that calls are sent to. A provider without a credential gets no calls: set its variable in
@@ -56,6 +71,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
         </EmptyState>
       ) : (
         <ProviderTable
+          columns={shownColumns('providers', chosen)}
           providers={sortRows(
             current.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs)),
             sort,

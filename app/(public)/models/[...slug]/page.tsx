@@ -7,9 +7,10 @@ import { findUser } from '#lib/console/session';
 
 interface PublicModelPageProps {
   params: Promise<{ slug: string[] }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-export async function generateMetadata({ params }: PublicModelPageProps): Promise<Metadata> {
+export async function generateMetadata({ params }: Pick<PublicModelPageProps, 'params'>): Promise<Metadata> {
   const model = await requireModel((await params).slug);
   return {
     title: model.name,
@@ -18,12 +19,13 @@ export async function generateMetadata({ params }: PublicModelPageProps): Promis
 }
 
 /** The public sees what is offered and what it costs; measured figures are only for users who can call it. */
-export default async function PublicModelPage({ params }: PublicModelPageProps) {
+export default async function PublicModelPage({ params, searchParams }: PublicModelPageProps) {
   const model = await requireModel((await params).slug);
+  const { sort } = await searchParams;
   const signedIn = (await findUser()) !== null;
   return (
     <ModelPage
-      {...(await viewModel(model, { list: '/models', zone: 'UTC', performance: null }))}
+      {...(await viewModel(model, { list: '/models', zone: 'UTC', performance: null, sort }))}
       measured={null}
       actions={
         signedIn ? null : (

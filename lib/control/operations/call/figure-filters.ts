@@ -1,5 +1,5 @@
 import { type Field, optional } from '#lib/control/operations/field/field';
-import { allowance, count } from '#lib/control/operations/field/kinds';
+import { allowance, span as spanField } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
 
 /** Filters that few people need are in a group of their own. */
@@ -51,5 +51,5 @@ function money(label: string, help: string, flag: string): Field<bigint, false> 
 
 function span(label: string, help: string, flag: string): Field<number, false> {
   const facts = { label, help, flag, unit: 'ms', group: more, example: 2000 };
-  return optional(count(facts, { min: 0, max: longestMs }));
+  return optional(spanField(facts, longestMs));
 }

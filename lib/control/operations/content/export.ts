@@ -41,6 +41,18 @@ export const exportContent = change({
   http: [{ method: 'POST', path: '/workspaces/{workspace}/content/export' }],
   text: ({ lines }) => lines.join('\n'),
   run: async (context, { after, ...given }) => {
+    const { scope } = context;
+    const place = after === undefined ? null : pagesOf(context, 'export', given).placeOf(after);
+    const state = { content: 'exported', filters: filtersText(given) };
+    return {
+      result: { lines: [], skipped: 0, next: null },
+      subject: scope.workspaceId,
+      // Its first page is recorded; the others need what that page returned.
+      before: place === null ? { content: 'kept', filters: null } : state,
+      after: state,
+    };
+  },
+  follow: async (context, _, { after, ...given }) => {
     const { store, scope, nowMs } = context;
     const pages = pagesOf(context, 'export', given);
     const place = after === undefined ? null : pages.placeOf(after);
@@ -65,14 +77,7 @@ export const exportContent = change({
       }
     }
     const untilMs = place?.untilMs ?? nowMs + longestMs;
-    const state = { content: 'exported', filters: filtersText(given) };
-    return {
-      result: { lines, skipped, next: last === null ? null : pages.tokenOf({ id: last, untilMs }) },
-      subject: scope.workspaceId,
-      // Its first page is recorded; the others need what that page returned.
-      before: place === null ? { content: 'kept', filters: null } : state,
-      after: state,
-    };
+    return { lines, skipped, next: last === null ? null : pages.tokenOf({ id: last, untilMs }) };
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { getCall } from '#lib/control/operations/call/find';
 import { exportContent } from '#lib/control/operations/content/export';
-import { readKept } from '#lib/control/operations/content/read';
+import { findKept, readKept } from '#lib/control/operations/content/read';
 import { searchContent } from '#lib/control/operations/content/search';
 import { type ShownContent, shownContent } from '#lib/control/operations/content/shown';
 import { change } from '#lib/control/operations/declare';
@@ -31,24 +31,36 @@ export const showContent = change({
   text: ({ request, answer }) => `${sideText('Request', request)}\n\n${sideText('Answer', answer)}`,
   run: async (context, input) => {
     const call = await getCall(context, input.id);
-    const kept = await readKept(context, call.id);
-    if (kept === null) {
-      throw notFound(`no content of the call ${quoted(call.id)} was kept, or it has been deleted`, 'id');
-    }
+    const kept = await findKept(context, call.id);
+    if (kept === null) throw notKept(call.id);
     return {
       result: {
         id: call.id,
         family: call.family,
         operation: call.operation,
         requestedModel: call.requestedModel,
-        ...kept,
+        request: unread,
+        answer: unread,
+        keepUntil: kept.keepUntil.toISOString(),
       },
       subject: call.id,
       before: { content: 'kept' },
       after: { content: 'read' },
     };
   },
+  follow: async (context, call) => {
+    const kept = await readKept(context, call.id);
+    if (kept === null) throw notKept(call.id);
+    return { ...call, ...kept };
+  },
 });
+
+/** Stands in until the reading is recorded. */
+const unread = { contentType: '', text: null, bytes: 0, cut: false };
+
+function notKept(id: string) {
+  return notFound(`no content of the call ${quoted(id)} was kept, or it has been deleted`, 'id');
+}
 
 export const deleteContent = change({
   name: 'content.delete',
@@ -60,11 +72,13 @@ export const deleteContent = change({
     deleted: z.literal(true),
     gone: z.iso
       .datetime()
-      .describe('By when its rows are deleted from the database; it can no longer be read from now on.'),
+      .describe(
+        'By when it is deleted from the database and the content store; it can no longer be read from now on.',
+      ),
   }),
   http: [{ method: 'DELETE', path: `${workspace}/content` }],
   line: {},
-  text: ({ gone }) => `the content cannot be read any more, and is gone from the database by ${gone}`,
+  text: ({ gone }) => `the content cannot be read any more, and is deleted everywhere by ${gone}`,
   run: async (context, { call, key }) => {
     const { store, scope, nowMs } = context;
     const { workspaceId } = scope;
@@ -83,9 +97,10 @@ export const deleteContent = change({
     });
     if (call !== undefined) {
       const found = await getCall(context, call);
+      const inStore = (await store.prisma.contentObject.count({ where: { callId: found.id } })) > 0;
       await store.prisma.callContent.deleteMany({ where: { callId: found.id, workspaceId } });
       await store.prisma.keptAnswer.deleteMany({ where: { callId: found.id, workspaceId } });
-      return done(found.id, 0);
+      return done(found.id, inStore ? 2 : 0);
     }
     if (key === undefined) {
       await store.prisma.workspace.update({ where: { id: workspaceId }, data: { contentDeletedAt: now } });

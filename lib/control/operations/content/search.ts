@@ -4,7 +4,7 @@ import { logFields } from '#lib/control/operations/call/operations';
 import { byAnyId, findIds } from '#lib/control/operations/call/search';
 import { fromLast, searched } from '#lib/control/operations/call/span';
 import { filtersText, longestMs, pagesOf } from '#lib/control/operations/content/pages';
-import { readSealed } from '#lib/control/operations/content/read';
+import { bytesOf, readSealed } from '#lib/control/operations/content/read';
 import { type Excerpt, findText, textsOf } from '#lib/control/operations/content/texts';
 import { type Context, change } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
@@ -17,7 +17,7 @@ const mostRead = 25_000;
 const longestPageMs = 10_000;
 const mostFound = 50;
 /** Calls whose content is in memory at the same time, and how many ids are looked up at once. */
-const together = 10;
+const together = 25;
 const idsTogether = 500;
 
 const found = z.object({
@@ -33,7 +33,9 @@ const found = z.object({
     }),
   ),
   read: z.int().describe('Calls whose content this page has read.'),
-  unreadable: z.int().describe('Calls among them whose content is sealed with another key.'),
+  unreadable: z
+    .int()
+    .describe('Calls among them whose content is sealed with another key, or missing in the content store.'),
   next: z
     .string()
     .nullable()
@@ -133,13 +135,16 @@ async function readCalls(
 ): Promise<void> {
   const { scope, sealingKey } = context;
   if (sealingKey === null) return;
-  for (const { callId, at, requestedModel, sealed } of await readSealed(context, ids)) {
+  const rows = await readSealed(context, ids);
+  const all = await Promise.all(rows.map((row) => bytesOf(context, row)));
+  for (const [place, { callId, at, requestedModel }] of rows.entries()) {
     page.read += 1;
     const owner = { workspaceId: scope.workspaceId, callId };
-    const kept = await openContent(owner, sealed, sealingKey).catch(() => null);
+    const sealed = all[place] ?? null;
+    const kept = sealed && (await openContent(owner, sealed, sealingKey).catch(() => null));
     if (kept === null) page.unreadable += 1;
-    const place = kept && (foundIn('request', kept, text) ?? foundIn('answer', kept, text));
-    if (place) page.data.push({ id: callId, at: at.toISOString(), requestedModel, ...place });
+    const found = kept && (foundIn('request', kept, text) ?? foundIn('answer', kept, text));
+    if (found) page.data.push({ id: callId, at: at.toISOString(), requestedModel, ...found });
     // A page reads thousands of calls, and the process may be serving others.
     await nextTurn();
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Field, FieldFacts, FieldKind } from '#lib/control/operations/field/field';
 import { formatUsd, parseUsd, plainUsd } from '#lib/core/money';
+import { parseSpan, plainSpan } from '#lib/core/span';
 
 const largestInt = 2_147_483_647;
 /** One billion dollars, which fits in a BIGINT of nano-dollars with room to add. */
@@ -126,6 +127,13 @@ export function count(facts: FieldFacts, range: { min: number; max: number }): F
   const message = `must be a whole number from ${range.min} to ${range.max}`;
   const schema = z.int(message).min(range.min, message).max(range.max, message);
   return make('count', { placeholder: 'N', ...facts }, schema, number);
+}
+
+/** A time in ms, which people may also write with its unit: "2 s". */
+export function span(facts: FieldFacts, maxMs: number): Field<number, true> {
+  const message = `must be a time such as "2 s", or a whole number of milliseconds, of at most ${plainSpan(maxMs)}`;
+  const schema = z.int(message).min(0, message).max(maxMs, message);
+  return make('count', { placeholder: 'TIME', ...facts }, schema, (text) => parseSpan(text) ?? number(text));
 }
 
 /** Dollars in nano-dollars; anything else is refused with an explanation. */

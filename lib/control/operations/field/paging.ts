@@ -53,16 +53,20 @@ export function placeOf(after: string, what: string): ListPlace {
   return { at: new Date(Number(ms)), id };
 }
 
-/** A time as the value of an order, ms since the epoch; rows without one count as the earliest. */
-export function timeOrder(column: string): Order {
-  return { sql: `coalesce((extract(epoch FROM ${column}) * 1000)::bigint, 0)`, type: 'bigint' };
+/**
+ * A time as the value of an order, so that an index of it serves: places are ms since the epoch.
+ * @param without where rows without a time are, if the column may be null.
+ */
+export function timeOrder(column: string, without?: 'earliest' | 'latest'): Order {
+  const end = { earliest: 'epoch', latest: '9999-12-31' };
+  return { sql: without ? `coalesce(${column}, timestamptz '${end[without]}')` : column, type: 'time' };
 }
 
 /** An order of a list by a value of its rows. */
 export interface Order {
   /** The value in SQL; never null, because rows without one must have a place too. */
   readonly sql: string;
-  readonly type: 'text' | 'bigint';
+  readonly type: 'text' | 'bigint' | 'time';
 }
 type Orders = Readonly<Record<string, Order>>;
 
@@ -97,10 +101,14 @@ export function keysetOf(
   const descending = sort.startsWith('-');
   const { sql, type } = orders[sort.replace(/^-/, '')] ?? unknownOrder(sort);
   const direction = descending ? 'DESC' : 'ASC';
-  const keyset = { place: `(${sql})::text`, orderBy: `(${sql}) ${direction}, ${id} ${direction}` };
+  const place = type === 'time' ? `(extract(epoch FROM ${sql}) * 1000)::bigint::text` : `(${sql})::text`;
+  const keyset = { place, orderBy: `(${sql}) ${direction}, ${id} ${direction}` };
   if (after === undefined) return { ...keyset, conditions: [] };
   const start = startOf(after, sort, type);
-  const [value, last] = [`$${values.push(start.place)}::${type}`, `$${values.push(start.id)}::uuid`];
+  const given = `$${values.push(start.place)}`;
+  const value =
+    type === 'time' ? `(timestamptz 'epoch' + ${given}::bigint * interval '1 ms')` : `${given}::${type}`;
+  const last = `$${values.push(start.id)}::uuid`;
   return { ...keyset, conditions: [`((${sql}), ${id}) ${descending ? '<' : '>'} (${value}, ${last})`] };
 }
 
@@ -155,7 +163,7 @@ export function inOrderOf<Row extends { readonly id: string }>(
 function startOf(after: string, sort: string, type: Order['type']): { place: string; id: string } {
   const [asked, coded = '', id = ''] = after.split('.');
   const place = Buffer.from(coded, 'base64url').toString();
-  const readable = type === 'text' ? !place.includes('\0') : /^-?\d{1,18}$/.test(place);
+  const readable = { text: /^[^\0]*$/, bigint: /^-?\d{1,18}$/, time: /^\d{1,15}$/ }[type].test(place);
   if (asked === sort && readable && isUuid(id)) return { place, id };
   throw badInput('after', `this is not the "next" of a page sorted by ${sort}`);
 }

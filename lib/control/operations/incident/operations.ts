@@ -11,7 +11,12 @@ import {
   words,
 } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging, placeOf, placeText } from '#lib/control/operations/field/paging';
-import { incident, incidentStates, pageOfIncidents } from '#lib/control/operations/incident/find';
+import {
+  incident,
+  incidentStates,
+  pageOfIncidents,
+  type ShownIncident,
+} from '#lib/control/operations/incident/find';
 import { badInput, conflict, notFound, quoted } from '#lib/control/operations/refusal';
 import { impacts } from '#lib/control/operations/status/figures';
 import type { Store } from '#lib/control/operations/store';
@@ -105,8 +110,9 @@ export const updateIncident = change({
   http: [{ method: 'POST', path: `${incidents}/{id}/updates` }],
   line: { arguments: ['id'] },
   text: ({ id, state }) => `incident ${id}: ${state}`,
-  run: async ({ store }, { id, text: said, state, impact }) => {
+  run: async ({ store, expect }, { id, text: said, state, impact }) => {
     const before = await lockIncident(store, id);
+    expect(stateOfRow(before));
     if (before.resolvedAt !== null) {
       throw conflict('this incident is resolved; open a new one', 'id');
     }
@@ -133,8 +139,9 @@ export const resolveIncident = change({
   http: [{ method: 'POST', path: `${incidents}/{id}/resolve` }],
   line: { arguments: ['id'] },
   text: ({ id }) => `incident ${id} is resolved`,
-  run: async ({ store, nowMs }, { id, text: said }) => {
+  run: async ({ store, nowMs, expect }, { id, text: said }) => {
     const before = await lockIncident(store, id);
+    expect(stateOfRow(before));
     const state = 'resolved' as const;
     const done = { result: { id, state }, subject: id };
     if (before.resolvedAt !== null) {
@@ -199,6 +206,11 @@ interface SaidOf {
   /** Text of the latest update, and number of updates. */
   readonly text: string;
   readonly updates: number;
+}
+
+/** The state of an incident that a page shows, for its entity tag. */
+export function stateOfIncident({ updates, ...shown }: ShownIncident): State {
+  return stateOfRow({ ...shown, text: updates[0]?.text ?? '', updates: updates.length });
 }
 
 function stateOfRow({ title, impact, affects, state, text: said, updates }: SaidOf): State {

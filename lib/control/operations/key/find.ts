@@ -195,8 +195,9 @@ export const keyOrders = {
   name: { sql: 'lower(k.name)', type: 'text' },
   spend: { sql: 'coalesce(s.nano, 0)', type: 'bigint' },
   total: { sql: 'k.spent_nano', type: 'bigint' },
-  lastUsed: timeOrder('k.last_used_at'),
+  lastUsed: timeOrder('k.last_used_at', 'earliest'),
   created: timeOrder('k.created_at'),
+  expires: timeOrder('k.expires_at', 'latest'),
 } as const satisfies Record<string, Order>;
 
 /** A page of a workspace's keys in another order. It reads the workspace's keys and, for `spend`, their 30 days of usage. */

@@ -118,7 +118,7 @@ function roleFor(
 
 const keyOrders = {
   name: { sql: 'lower(k.name)', type: 'text' },
-  lastUsed: timeOrder('k.last_used_at'),
+  lastUsed: timeOrder('k.last_used_at', 'earliest'),
   created: timeOrder('k.created_at'),
 } as const;
 

@@ -27,6 +27,11 @@ import { memberEmail, memberName, memberRole, shownMember } from '#lib/control/o
 import { badInput, conflict, notFound } from '#lib/control/operations/refusal';
 import { inScope, type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { ReadStore } from '#lib/control/operations/store';
+import { wholeDays } from '#lib/control/operations/usage/range';
+import { merged } from '#lib/control/operations/usage/report';
+import { readUsage } from '#lib/control/operations/usage/sums';
+import { rangeNamed } from '#lib/core/charts/ranges';
+import { knownZone } from '#lib/core/charts/zone';
 
 const members = '/workspaces/{workspace}/members';
 
@@ -129,9 +134,11 @@ const memberFilters = {
   },
 };
 
+/** What members can be ranked by. `s` is what the keys of each spent this month, which only its own order reads. */
 const memberOrders = {
   name: { sql: 'lower(coalesce(u.name, u.email))', type: 'text' },
   role: { sql: 'm.role', type: 'text' },
+  spend: { sql: 'coalesce(s.nano, 0)', type: 'bigint' },
   since: timeOrder('m.created_at'),
 } as const;
 
@@ -144,13 +151,14 @@ export const listMembers = read({
   output: pageOf(shownMember),
   http: [{ method: 'GET', path: members }],
   line: {},
-  run: async ({ store, scope }, input) => {
+  run: async ({ store, scope, nowMs }, input) => {
     const { after, search } = input;
     const sort = input.sort ?? (typeof search === 'string' ? 'name' : undefined);
     const limit = limitOf(input);
     if (sort !== undefined) {
       const conditions = (values: unknown[]) => conditionsOf(memberFilters, input, values);
-      return sortedMembers(store, scope, { conditions, sort, after, limit });
+      const spent = /^-?spend$/.test(sort) ? await readSpendOfMonth(store, scope, nowMs) : null;
+      return sortedMembers(store, scope, { conditions, spent, sort, after, limit });
     }
     if (after !== undefined && !isUuid(after))
       throw badInput('after', 'this is not the "next" of a page of members');
@@ -170,6 +178,8 @@ async function sortedMembers(
   scope: WorkspaceScope,
   page: {
     readonly conditions: (values: unknown[]) => readonly string[];
+    /** Nano-dollars by user id. */
+    readonly spent: ReadonlyMap<string, bigint> | null;
     readonly sort: string;
     readonly after: string | undefined;
     readonly limit: number;
@@ -178,8 +188,13 @@ async function sortedMembers(
   const values: unknown[] = [page.limit + 1];
   const own = [within(scope, 'm.workspace_id', values), ...page.conditions(values)];
   const { place, orderBy, conditions } = keysetOf(memberOrders, page, 'm.user_id', values);
+  const join = page.spent
+    ? `LEFT JOIN unnest($${values.push([...page.spent.keys()])}::uuid[],
+        $${values.push([...page.spent.values()].map(String))}::bigint[]) AS s (id, nano) ON s.id = m.user_id`
+    : '';
+  const people = /^-?name$/.test(page.sort) || own.length > 1 ? 'JOIN "user" u ON u.id = m.user_id' : '';
   const found = await store.query<{ id: string; place: string }>(
-    `SELECT m.user_id::text AS id, ${place} AS place FROM member m JOIN "user" u ON u.id = m.user_id
+    `SELECT m.user_id::text AS id, ${place} AS place FROM member m ${people} ${join}
      WHERE ${[...own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
     values,
   );
@@ -190,6 +205,21 @@ async function sortedMembers(
   });
   const byId = new Map(rows.map((row) => [showMember(row).id, showMember(row)]));
   return { data: ids.flatMap((id) => byId.get(id) ?? []), next: nextOf(found, page.limit, page.sort) };
+}
+
+/** What the keys of each member spent in this calendar month of the workspace, nano-dollars by user id. */
+async function readSpendOfMonth(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  nowMs: number,
+): Promise<ReadonlyMap<string, bigint>> {
+  const range = await wholeDays(store, scope, rangeNamed('month', nowMs, knownZone(scope.timeZone)));
+  const parts = await readUsage(store, scope, { range, split: 'member', durations: false });
+  return new Map(
+    merged(parts, ({ value }) => value).flatMap(({ value, sums }) =>
+      isUuid(value) ? [[value, sums.costNano]] : [],
+    ),
+  );
 }
 
 export const memberOperations = [

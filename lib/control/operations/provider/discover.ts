@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { type Context, change } from '#lib/control/operations/declare';
 import { noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { tableLines } from '#lib/control/operations/text';
-import { fetchList, listPlaceOf, namesAtClouds } from '#lib/control/providers/fetch-list';
+import { fetchList } from '#lib/control/providers/fetch-list';
 import { KnownModels, slugFor } from '#lib/control/providers/known';
+import { listPlaceOf } from '#lib/control/providers/list-places';
 import { familiesFor, type ListedEntry } from '#lib/control/providers/model-list';
 import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { Catalogue, ModelFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import { storedAbilitiesShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
 import { filePriceShape } from '#lib/core/schemas/price';
+import type { OpenAccess } from '#lib/gateway/clouds/access';
 
 const tokens = z.int().nullable();
 const found = z.object({
@@ -45,12 +47,18 @@ export const discoverModels = change({
     url: z.string().describe('Where the list is.'),
     data: z.array(found),
     more: z.boolean().describe('Whether the list goes on after the last model that was read.'),
+    note: z
+      .string()
+      .nullable()
+      .describe(
+        'At a cloud, what its names are, and which of its lists could not be read; null: nothing to say.',
+      ),
     failure: z.string().nullable().describe('Why the list could not be read, and what to do; null: it was.'),
   }),
   http: [{ method: 'POST', path: '/providers/{provider}/discover' }],
   line: { arguments: ['provider'] },
-  text: ({ data }) =>
-    tableLines(
+  text: ({ data, note }) => {
+    const lines = tableLines(
       ['MODEL', 'SLUG', 'STATE', 'CONTEXT', 'PRICE OF'],
       data.map(({ upstreamModel, slug, offered, known, contextTokens, priceOf }) => [
         upstreamModel,
@@ -60,7 +68,9 @@ export const discoverModels = change({
         priceOf ?? 'none',
       ]),
       'the provider lists no models',
-    ),
+    );
+    return note === null ? lines : `${lines}\n\n${note}`;
+  },
   failed: ({ failure }) => failure,
   run: async ({ store }, { provider }) => {
     const row = await store.prisma.provider.findUnique({
@@ -69,7 +79,7 @@ export const discoverModels = change({
     });
     if (row === null) throw noProvider(provider);
     return {
-      result: { provider, url: '', data: [], more: false, failure: null },
+      result: { provider, url: '', data: [], more: false, note: null, failure: null },
       subject: `provider ${provider}`,
       before: { asked: null },
       after: { asked: row.families },
@@ -81,34 +91,32 @@ export const discoverModels = change({
     if (provider === undefined) throw noProvider(id);
     const place = listPlaceOf(provider);
     const [credential] = provider.credentials;
-    const asked = { provider: id, url: place?.url.href ?? '' };
-    const failed = (failure: string) => ({ ...asked, data: [], more: false, failure });
+    const asked = { provider: id, url: place?.lists[0].url.href ?? '' };
+    const failed = (failure: string) => ({ ...asked, data: [], more: false, note: null, failure });
     if (place === null)
       return failed('none of its addresses can be used; set its address, or the variable that contains it');
     if (credential === undefined) return failed('this provider has no credential; set one first');
-    const opened = await open(context, provider, credential, place.url);
-    if (typeof opened === 'string') return failed(opened);
+    const opened = (url: URL) => open(context, provider, credential, url);
     const list = await fetchList(place, provider, opened, context.pools);
     if (!list.ok) return failed(list.failure);
-    return { ...asked, data: foundIn(catalogue, provider, list.entries), more: list.more, failure: null };
+    const { entries, more, note } = list;
+    return { ...asked, data: foundIn(catalogue, provider, entries), more, note, failure: null };
   },
 });
 
-/** A credential as it is sent; or why there is none. */
+/** A credential, ready for an address; or why it is not. */
 async function open(
   { access }: Context<'gateway'>,
   provider: ProviderFacts,
   credential: CredentialFacts,
   url: URL,
-): Promise<CredentialFacts | string> {
+): Promise<OpenAccess | string> {
+  if (access === null)
+    return credential.cloud === undefined
+      ? { credential, sign: null, refused: () => false }
+      : 'this process cannot open credentials of clouds; use the operator area';
   try {
-    const opened = await access?.open(provider, credential, url);
-    if (opened?.sign)
-      return `lists of models are not read with signatures of AWS; ${namesAtClouds['aws-sigv4']}`;
-    const sent = opened?.credential ?? credential;
-    if (sent.cloud !== undefined)
-      return 'this process cannot open credentials of clouds; use the operator area';
-    return sent;
+    return await access.open(provider, credential, url);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

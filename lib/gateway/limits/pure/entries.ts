@@ -107,6 +107,10 @@ export class EntryBook {
     this.#recent.push(entry);
   }
 
+  get hasSpare(): boolean {
+    return this.#spare.length > 0;
+  }
+
   hasChanges(nowMono: number): boolean {
     this.#expire(nowMono);
     return this.#open !== null || this.#changed.size > 0;

@@ -35,6 +35,7 @@ export class Permits {
   limits: StoredLimits;
   /** When a call last asked for them: it may still wait for its answer or its funds. */
   requestedMono = Number.NEGATIVE_INFINITY;
+  reportedMono = Number.NEGATIVE_INFINITY;
   readonly demand = new Demand();
   readonly slots = new Slots();
   readonly #entries: EntryBook;
@@ -183,6 +184,11 @@ export class Permits {
   /** Whether there is something to report to the store. */
   hasChanges(nowMono: number): boolean {
     return this.#entries.hasChanges(nowMono) || this.slots.held !== this.slots.used;
+  }
+
+  /** Whether it had permits at hand when it was last looked for changes: once they expire, that is reported. */
+  get hasSpare(): boolean {
+    return this.#entries.hasSpare;
   }
 
   /** What is reported and requested now; it counts as reported. */

@@ -254,16 +254,90 @@ describe('a stranger’s server', () => {
   });
 
   it.each([
-    ['amazon-bedrock', 'enter the ids of models or inference profiles yourself'],
-    ['vertex-ai', 'enter the names of models yourself, as Model Garden'],
-    ['azure-openai', 'enter the names of your deployments yourself'],
-  ])('of the cloud %s that has no list says where its names are shown', async (preset, words) => {
-    const { port } = server.address() as AddressInfo;
-    await add({ preset, id: `strange-${preset}`, url: `http://127.0.0.1:${port}/v1`, value: key });
-    const { failure, data } = await answering('{"error": "no"}', 404, {}, `strange-${preset}`);
-    expect(failure).toContain(`there is no list of models at http://127.0.0.1:${port}/`);
-    expect(failure).toContain(words);
-    expect(data).toEqual([]);
+    [
+      'amazon-bedrock',
+      '/v1',
+      '/v1/foundation-models',
+      2,
+      'enter the ids of models or inference profiles yourself',
+    ],
+    ['azure-openai', '/v1', '/v1/models', 1, 'enter the names of your deployments yourself'],
+    [
+      'vertex-ai',
+      '/v1/projects/p/locations/l',
+      '/v1beta1/publishers/google/models',
+      10,
+      'enter the names of models yourself, as Model Garden',
+    ],
+  ])(
+    'of the cloud %s that has no list says where its names are shown',
+    async (preset, path, at, lists, words) => {
+      const { port } = server.address() as AddressInfo;
+      await add({ preset, id: `strange-${preset}`, url: `http://127.0.0.1:${port}${path}`, value: key });
+      const { failure, data } = await answering('{"error": "no"}', 404, {}, `strange-${preset}`);
+      expect(failure).toContain(`there is no list of models at http://127.0.0.1:${port}${at}`);
+      expect(failure).toContain(words);
+      expect(data).toEqual([]);
+      expect(asked).toHaveLength(lists);
+    },
+  );
+
+  it('of a cloud has the limits of any other, and cannot spoil its other lists', async () => {
+    // Pages that never end, each with a new model.
+    let page = 0;
+    asked = [];
+    answer = ({ url = '' }, response) => {
+      page += 1;
+      const row = { inferenceProfileId: `eu.anthropic.claude-${page}`, type: 'SYSTEM_DEFINED' };
+      response.end(
+        JSON.stringify(
+          url.startsWith('/v1/foundation-models')
+            ? { modelSummaries: [{ modelId: 'a.b' }, { modelId: 7 }, null] }
+            : {
+                inferenceProfileSummaries: [row, null, { inferenceProfileId: 'x\u0007' }],
+                nextToken: 'same',
+              },
+        ),
+      );
+    };
+    const endless = await discover('strange-amazon-bedrock');
+    expect(endless).toMatchObject({ failure: null, more: true });
+    expect(endless.data).toHaveLength(21);
+    expect(asked).toHaveLength(21);
+
+    // One list is too large, of another form, or cut off: the other one is read, and the note says why.
+    for (const [body, words] of [
+      ['x'.repeat(9 * 1024 * 1024), 'larger than 8 MiB'],
+      ['{"modelSummaries": 7}', 'not with a list of models'],
+      ['<html>', 'web page'],
+    ] as const) {
+      answer = ({ url = '' }, response) => {
+        response.end(
+          url.startsWith('/v1/foundation-models') ? '{"modelSummaries": [{"modelId": "a.b"}]}' : body,
+        );
+      };
+      const partly = await discover('strange-amazon-bedrock');
+      expect(partly.data.map(({ upstreamModel }) => upstreamModel)).toEqual(['a.b']);
+      expect(partly.note).toContain('Not read: inference profiles (');
+      expect(partly.note).toContain(words);
+      expect(partly.note).not.toContain(key);
+    }
+
+    // One list never answers.
+    answer = ({ url = '' }, response) => {
+      if (url.startsWith('/v1/foundation-models')) response.end('{"modelSummaries": [{"modelId": "a.b"}]}');
+    };
+    const waited = await discover('strange-amazon-bedrock');
+    expect(waited).toMatchObject({ failure: null, data: [{ upstreamModel: 'a.b' }] });
+    expect(waited.note).toContain('did not answer within 6 s');
+
+    // A key that is not accepted is not tried at every list.
+    asked = [];
+    answer = (_, response) =>
+      response.writeHead(401).end(`{"error": {"message": "API key ${key} is wrong"}}`);
+    const { failure } = await discover('strange-vertex-ai');
+    expect(failure).toContain('Google shows this list to identities, not to API keys');
+    expect(failure).not.toContain(key);
     expect(asked).toHaveLength(1);
   });
 

@@ -7,9 +7,11 @@ import {
   createIncident,
   listIncidents,
   resolveIncident,
+  stateOfIncident,
   updateIncident,
 } from '#lib/control/operations/incident/operations';
 import { ask } from '#lib/control/operations/run';
+import { etagOf } from '#lib/control/operations/state';
 import { type Status, showStatus } from '#lib/control/operations/status/operations';
 import { keepStatusFresh } from '#lib/control/operations/status/refresh';
 import { type Db, openDb } from '#lib/platform/data/db';
@@ -297,6 +299,24 @@ describe('incidents', () => {
     await expect(late).rejects.toMatchObject({ code: 'conflict' });
     const { data } = await operate(db, listIncidents, {});
     expect(data).toMatchObject([{ id, state: 'resolved' }]);
+  });
+
+  it('are neither updated nor resolved by a page that misses an update (contract: control-plane/two-tabs)', async () => {
+    const { id } = await open();
+    const shownTag = async () => {
+      const { data } = await operate(db, listIncidents, {});
+      return data.flatMap((one) => (one.id === id ? [etagOf(stateOfIncident(one))] : []))[0] ?? '';
+    };
+    const actor = { kind: 'operator', name: 'test', address: null } as const;
+    const ifMatch = await shownTag();
+    const send = (operation: typeof updateIncident | typeof resolveIncident, tag: string) =>
+      ask(controlHost(db), operation, { actor, input: { id, text: 'From a tab.' }, ifMatch: tag });
+    await operate(db, updateIncident, { id, text: 'From the other.', state: 'monitoring' });
+    for (const operation of [updateIncident, resolveIncident])
+      await expect(send(operation, ifMatch)).rejects.toMatchObject({ code: 'conflict' });
+    expect((await operate(db, listIncidents, {})).data).toMatchObject([{ id, state: 'monitoring' }]);
+    await send(updateIncident, await shownTag());
+    await send(resolveIncident, await shownTag());
   });
 
   it('affect what is there, and have begun', async () => {

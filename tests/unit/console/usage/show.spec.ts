@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { bucketLabels } from '#lib/console/show/bucket-labels';
-import { deltaOf } from '#lib/core/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { showDaysLeft } from '#lib/console/show/notices';
 import { showRange } from '#lib/console/show/range';
 import { bucketStarts, type Step } from '#lib/core/charts/buckets';
 import { isoInZone } from '#lib/core/charts/zone';
+import { deltaOf } from '#lib/core/delta';
 
 const at = (text: string) => Date.parse(text);
 

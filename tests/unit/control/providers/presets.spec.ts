@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readCatalogue } from '#lib/control/catalogue/files';
-import { listPlaceOf } from '#lib/control/providers/fetch-list';
+import { listPlaceOf } from '#lib/control/providers/list-places';
 import { familiesAt, type Preset, presets } from '#lib/control/providers/presets';
 import type { Address } from '#lib/core/facts/snapshot';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -22,7 +22,7 @@ describe('presets (contract: control-plane/add-provider)', () => {
     },
   );
 
-  it.each(presets.filter(({ list }) => list !== null).map((preset) => [preset.id, preset] as const))(
+  it.each(presets.map((preset) => [preset.id, preset] as const))(
     '%s has its list of models where discovery looks for it',
     (_, preset) => {
       const addresses = Object.entries(familiesAt(preset, urlOf(preset))) as [FamilyId, string][];
@@ -36,10 +36,15 @@ describe('presets (contract: control-plane/add-provider)', () => {
         FamilyId,
         never
       >;
-      const place = listPlaceOf({ families, credentialHeaders });
+      const { auth } = preset;
+      const place = listPlaceOf({ families, credentialHeaders, ...(auth && { auth }) });
       expect(place?.style).toBe(preset.list);
       const root = preset.url ?? `https://models.example.com${preset.path}`;
-      expect(place?.url.href).toBe(`${root}/models`);
+      const atClouds: Partial<Record<Preset['list'], string>> = {
+        bedrock: 'https://bedrock.us-east-1.amazonaws.com/foundation-models',
+        vertex: 'https://models.example.com/v1beta1/publishers/google/models',
+      };
+      expect(place?.lists[0].url.href).toBe(atClouds[preset.list] ?? `${root}/models`);
     },
   );
 

@@ -3,17 +3,21 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { LedgerBar } from '#components/billing/ledger-bar';
 import { LedgerTable } from '#components/billing/ledger-table';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { readLedgerAddress } from '#lib/console/billing/ledger-address';
 import { kindChoices, ledgerRowOf, monthChoices } from '#lib/console/billing/ledger-rows';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { listUrl } from '#lib/console/list-url';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
 import { listLedger, listMonths } from '#lib/control/operations/ledger/operations';
+import { chooseColumnsAction } from '../../../../columns-action';
 
 export const metadata: Metadata = { title: 'Ledger' };
 
@@ -28,13 +32,16 @@ interface LedgerPageProps {
 export default async function LedgerPage({ params, searchParams }: LedgerPageProps) {
   const { workspace } = await requireMember((await params).workspace, 'workspace:read');
   const { slug, timeZone: zone } = workspace;
-  const { input, texts, faults } = readLedgerAddress(await searchParams, zone);
+  const query = await searchParams;
+  const { input, texts, faults } = readLedgerAddress(query, zone);
+  const columns = [query.columns].flat()[0];
+  const chosen = await readChosenColumns('ledger', query);
   const [page, months] = await Promise.all([
     readForPage(listLedger, slug, { order: 'newest', limit: rowsOfPage, ...input }),
     readForPage(listMonths, slug, {}),
   ]);
   const path = `/${slug}/billing/ledger`;
-  const filters = { ...texts, after: null };
+  const filters = { ...texts, columns, after: null };
   const month = texts.month ?? months.data[0] ?? '';
   return (
     <>
@@ -43,13 +50,14 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
         title="Ledger"
         action={
           <div className="flex flex-wrap gap-2">
+            <ListColumnsButton table="ledger" remembered={chosen} remember={chooseColumnsAction} />
             <Link className={buttonStyle()} href={`/${slug}/billing/statement/${month}`} prefetch={false}>
               <FileText />
               Statement
             </Link>
             <a
               className={buttonStyle()}
-              href={listUrl(`${path}/export`, { ...filters, sort: null })}
+              href={listUrl(`${path}/export`, { ...filters, columns: null, sort: null })}
               title="Every line that the filters find, the oldest first, as CSV"
               download
             >
@@ -63,7 +71,11 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
       </PageHead>
       <LedgerBar months={monthChoices(months.data)} kinds={kindChoices} />
       {page.data.length > 0 ? (
-        <LedgerTable sortable rows={page.data.map((line) => ledgerRowOf(line, { workspace: slug, zone }))} />
+        <LedgerTable
+          sortable
+          columns={shownColumns('ledger', chosen)}
+          rows={page.data.map((line) => ledgerRowOf(line, { workspace: slug, zone }))}
+        />
       ) : Object.keys(texts).some((name) => name !== 'sort') ? (
         <EmptyState
           icon={<SearchX />}
@@ -84,7 +96,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
       <PagesNav
         label="Pages of the ledger"
         first={texts.after ? listUrl(path, filters) : null}
-        next={page.next ? listUrl(path, { ...texts, after: page.next }) : null}
+        next={page.next ? listUrl(path, { ...filters, after: page.next }) : null}
       >
         {texts.sort ? 'Times' : 'Newest first; times'} in {showZone(zone, Date.now())}. Lines never change:
         corrections are separate lines.

@@ -15,23 +15,25 @@ const mayRoute = destinations.some(({ pages }) => pages.some(({ path }) => path 
 
 interface MemberModelPageProps {
   params: Promise<{ workspace: string; slug: string[] }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-export async function generateMetadata({ params }: MemberModelPageProps): Promise<Metadata> {
+export async function generateMetadata({ params }: Pick<MemberModelPageProps, 'params'>): Promise<Metadata> {
   return { title: (await requireModel((await params).slug)).name };
 }
 
-export default async function MemberModelPage({ params }: MemberModelPageProps) {
+export default async function MemberModelPage({ params, searchParams }: MemberModelPageProps) {
   const { workspace: slug, slug: parts } = await params;
   const { workspace } = await requireMember(slug, 'logs:read');
   const model = await requireModel(parts);
+  const { sort } = await searchParams;
   const performance = await readForPage(modelPerformance, workspace.slug, { model: model.id });
   const list = `/${workspace.slug}/models`;
   const about = (page: string) =>
     `${destinationHref(workspace.slug, page)}?model=${encodeURIComponent(model.id)}`;
   return (
     <ModelPage
-      {...(await viewModel(model, { list, zone: workspace.timeZone, performance }))}
+      {...(await viewModel(model, { list, zone: workspace.timeZone, performance, sort }))}
       measured="Measured on this workspace’s calls in the last 7 days."
       actions={
         <>

@@ -1,6 +1,7 @@
 import { ChevronLeft } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
+import { ListColumnsButton } from '#components/columns/list-columns-button';
 import { PlainForm } from '#components/fleet/plain-form';
 import { SureButton } from '#components/fleet/sure-button';
 import { SavedCheckbox } from '#components/operator/price-updates/saved-checkbox';
@@ -9,13 +10,17 @@ import { Discovery } from '#components/operator/provider/discovery';
 import { ModelList } from '#components/operator/provider/model-list';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { formOf } from '#lib/console/form';
 import { credentialForms } from '#lib/console/gateway/credential-forms';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readForOperator } from '#lib/console/operator';
+import { readSort, sortRows } from '#lib/console/sort';
 import { setProvider } from '#lib/control/operations/provider/set';
 import { showProvider } from '#lib/control/operations/provider/show';
 import { listOwnWorkspaces } from '#lib/control/operations/user/own';
+import { chooseColumnsAction } from '../../../../columns-action';
 import {
   discoverModelsAction,
   offerModelsAction,
@@ -42,10 +47,11 @@ const url = { ...setProvider.fields.url, required: true };
 
 export default async function ProviderPage({ params, searchParams }: ProviderPageProps) {
   const id = decodeURIComponent((await params).provider);
-  const { added } = await searchParams;
-  const [provider, workspaces] = await Promise.all([
+  const query = await searchParams;
+  const [provider, workspaces, chosen] = await Promise.all([
     readForOperator(showProvider, { provider: id }),
     readForOperator(listOwnWorkspaces),
+    readChosenColumns('providerModels', query),
   ]);
   const { models, addresses } = provider;
   const inService = models.filter(({ withdrawn }) => !withdrawn);
@@ -76,18 +82,39 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
       <Discovery
         key={id}
         provider={{ id, name: provider.name }}
-        start={added === '1' && models.length === 0}
+        start={query.added === '1' && models.length === 0}
         playground={workspaces.data[0]?.slug ?? null}
         discover={discoverModelsAction}
         offer={offerModelsAction}
       />
-      <Section title="Models" note={`${inService.length} offered`}>
+      <Section
+        title="Models"
+        note={
+          <span className="flex items-center gap-3">
+            {inService.length} offered
+            {models.length > 0 ? (
+              <ListColumnsButton table="providerModels" remembered={chosen} remember={chooseColumnsAction} />
+            ) : null}
+          </span>
+        }
+      >
         {models.length === 0 ? (
           <p className="px-4 py-4 text-muted leading-5">
             This provider offers no models yet, so it gets no calls.
           </p>
         ) : (
-          <ModelList provider={id} models={models} withdraw={withdrawAction} offer={offerOneAction} />
+          <ModelList
+            provider={id}
+            models={sortRows(models, readSort([query.sort].flat()[0]), {
+              model: ({ model }) => model,
+              upstream: ({ upstreamModel }) => upstreamModel,
+              context: ({ contextTokens }) => contextTokens || null,
+              state: ({ withdrawn, why }) => (withdrawn ? 2 : why ? 0 : 1),
+            })}
+            columns={shownColumns('providerModels', chosen)}
+            withdraw={withdrawAction}
+            offer={offerOneAction}
+          />
         )}
       </Section>
       <Credentials
