@@ -126,7 +126,7 @@ export function ViewList({ workspace, views, fields, mayAlert, mayChange, action
           key={view?.id}
           fields={fields}
           models={[]}
-          initial={{ over: view?.alert?.over ?? 100, window: view?.alert?.window ?? 'hour' }}
+          initial={{ over: String(view?.alert?.over ?? 100), window: view?.alert?.window ?? 'hour' }}
           send={(values) =>
             actions.alert(workspace, {
               id: view?.id ?? '',

@@ -94,7 +94,12 @@ function Conversation({ rows: { turns, request, answer } }: { rows: ContentRows 
   return (
     <div className="grid min-w-0 gap-4 p-4">
       {turns.length > 0 ? (
-        <ol aria-label="Conversation" className="grid min-w-0 gap-4">
+        <ol
+          ref={takeFocus}
+          tabIndex={-1}
+          aria-label="Conversation"
+          className="grid min-w-0 gap-4 outline-none"
+        >
           {turns.map((turn) => (
             <Turn key={turn.id} turn={turn} />
           ))}
@@ -106,6 +111,11 @@ function Conversation({ rows: { turns, request, answer } }: { rows: ContentRows 
       <Body title="Answer as it was sent" {...answer} open={turns.length === 0} />
     </div>
   );
+}
+
+/** The button that was pressed is gone: the keyboard goes on where the conversation begins. */
+function takeFocus(list: HTMLOListElement | null): void {
+  list?.focus({ preventScroll: true });
 }
 
 function Turn({ turn: { who, parts } }: { turn: ContentTurn }) {

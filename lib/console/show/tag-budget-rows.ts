@@ -44,8 +44,8 @@ function capOf(cap: string | null, spent: string | undefined) {
 
 function ratesOf({ rpm, tpm }: Pick<Listed, 'rpm' | 'tpm'>): readonly string[] {
   return [
-    ...(rpm === null ? [] : [`${showCount(rpm)} requests`]),
-    ...(tpm === null ? [] : [`${showCount(tpm)} tokens`]),
+    ...(rpm === null ? [] : [`${showCount(rpm)} ${rpm === 1 ? 'request' : 'requests'}`]),
+    ...(tpm === null ? [] : [`${showCount(tpm)} ${tpm === 1 ? 'token' : 'tokens'}`]),
   ];
 }
 

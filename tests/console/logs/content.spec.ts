@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'playwright/test';
 import { expectAccessibleInEachLook } from '#tests/console/accessible';
@@ -98,4 +99,50 @@ test('a kept call is read, rated, compared, exported and asked again (contract: 
       'assistant',
     ]);
   });
+});
+
+test('a conversation of 300 turns with 20 pictures is shown whole, and is read by keyboard (contract: content/what)', async ({
+  page,
+  home,
+  db,
+}) => {
+  await setWorkspace(db, { workspace: home.slug, content: 'all' });
+  const key = await makeKey(db, home, 'web');
+  const picture = (at: number) =>
+    `data:image/png;base64,${Buffer.alloc(30_000, createHash('sha256').update(String(at)).digest()).toString('base64')}`;
+  const messages = Array.from({ length: 300 }, (_, at) => {
+    const text = `Turn ${at + 1}. ${'A sentence that somebody wrote. '.repeat(12)}`;
+    if (at % 2 === 1) return { role: 'assistant', content: text };
+    const content = [
+      { type: 'text', text },
+      ...(at % 30 < 4 ? [{ type: 'image_url', image_url: { url: picture(at) } }] : []),
+    ];
+    return { role: 'user', content };
+  });
+  const answer = await fetch(`${started('URL')}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox/echo', messages }),
+  });
+  expect(answer.status).toBe(200);
+  const id = answer.headers.get('x-request-id') ?? '';
+  const show = page.getByRole('button', { name: 'Show request and answer' });
+  await expect(async () => {
+    await page.goto(`/${home.slug}/logs/${id}`);
+    await expect(show).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
+  await show.press('Enter');
+  const turns = page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
+  await expect(turns).toHaveCount(301);
+  await expect(turns.filter({ hasText: /image\/png, 30,000 bytes, SHA-256/ })).toHaveCount(20);
+  await expect(turns.nth(299)).toContainText('Turn 300.');
+  // What is out of sight is neither laid out nor painted, so that the page opens at once.
+  const drawn = await turns.evaluateAll(
+    (all) =>
+      all.filter((one) => one.firstElementChild?.checkVisibility({ contentVisibilityAuto: true })).length,
+  );
+  expect(drawn).toBeLessThan(100);
+  await expect(page.getByRole('list', { name: 'Conversation' })).toBeFocused();
+  await page.keyboard.press('End');
+  await expect(turns.last()).toBeInViewport();
 });

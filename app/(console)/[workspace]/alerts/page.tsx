@@ -136,7 +136,11 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
           key={JSON.stringify(settings)}
           workspace={slug}
           fields={settingsForm}
-          initial={settings}
+          initial={{
+            ...settings,
+            badPercent: String(settings.badPercent),
+            badRated: String(settings.badRated),
+          }}
           locked={locked}
           send={setAlertsAction}
           saved="Alerts saved"

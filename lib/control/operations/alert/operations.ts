@@ -59,7 +59,7 @@ const switches = {
 const badAnswers = {
   badPercent: count(
     {
-      label: 'Bad answers above',
+      label: 'Bad answers above, percent',
       help: 'The share of bad answers above which the alert on bad answers starts.',
       unit: 'percent',
       example: 25,
