@@ -133,26 +133,23 @@ describe('credentials of clouds (contract: families/cloud-credentials)', () => {
     await stage.stack.kill('SIGTERM');
     await stage.stack.start();
     const models = ['cloud/azure-entra', 'cloud/vertex', 'cloud/bedrock-role'];
-    const statuses: number[] = [];
+    const issuers = ['google token', 'sts'];
     const refusals = new Set<string>();
-    const untilMs = Date.now() + 20_000;
+    const startedMs = Date.now();
     await Promise.all(
       models.flatMap((model) =>
         Array.from({ length: 4 }, async () => {
-          while (Date.now() < untilMs) {
+          while (refusals.size === 0 && issuers.some((issuer) => seen(issuer).length < 3)) {
             const { status, text } = await chat(model);
-            statuses.push(status);
             if (status !== 200) refusals.add(text);
           }
         }),
       ),
     );
     expect(refusals).toEqual(new Set());
-    for (const issuer of ['google token', 'sts']) {
-      expect(seen(issuer).length).toBeGreaterThanOrEqual(3);
-      expect(seen(issuer).length).toBeLessThan(12);
-    }
-    process.stdout.write(`${statuses.length} calls, ${seen('sts').length} sessions\n`);
+    // Each is renewed some seconds before its end, and not by every call.
+    const most = 3 + (Date.now() - startedMs) / 2_000;
+    for (const issuer of issuers) expect(seen(issuer).length).toBeLessThan(most);
   });
 
   it('clocks that are four minutes apart are noticed by the answers, and corrected', async () => {
