@@ -128,7 +128,8 @@ describe('credentials of clouds (contract: families/cloud-credentials)', () => {
   });
 
   it('tokens and keys of roles that end while calls run fail none, and no call waits for one', async () => {
-    await stage.clouds.set({ tokenSeconds: 8 });
+    // Renewed seconds before its end, so that a busy machine is not too late.
+    await stage.clouds.set({ tokenSeconds: 20 });
     // What was fetched before lives for an hour: a new credential begins.
     await stage.stack.kill('SIGTERM');
     await stage.stack.start();
@@ -147,8 +148,8 @@ describe('credentials of clouds (contract: families/cloud-credentials)', () => {
       ),
     );
     expect(refusals).toEqual(new Set());
-    // Each is renewed some seconds before its end, and not by every call.
-    const most = 3 + (Date.now() - startedMs) / 2_000;
+    // Not by every call.
+    const most = 3 + (Date.now() - startedMs) / 5_000;
     for (const issuer of issuers) expect(seen(issuer).length).toBeLessThan(most);
   });
 

@@ -125,16 +125,18 @@ describe('the identity of the machine (contract: families/cloud-credentials)', (
   });
 
   it('tokens that end while calls run fail none, and the workload’s own tokens are read again', async () => {
-    await stage.clouds.set({ tokenSeconds: 8 });
+    // Renewed seconds before their end, so that a busy machine is not too late.
+    await stage.clouds.set({ tokenSeconds: 20 });
     await startAll();
     // The cluster replaces them long before they end; what was read at the start is then no longer accepted.
     stage.replaceTokens(-290);
     const statuses: string[] = [];
-    const untilMs = Date.now() + 20_000;
+    const issuers = new Set(each().map(({ issuer }) => issuer));
+    const renewed = () => [...issuers].every((issuer) => given(issuer) >= 2);
     const replaced = setInterval(() => stage.replaceTokens(-290), 2_000);
     await Promise.all(
       each().map(async ({ machine, model }) => {
-        while (Date.now() < untilMs) {
+        while (!renewed()) {
           const { status, text } = await chat(machine, model);
           statuses.push(status === 200 ? '200' : `${machine} ${model} ${text}`);
         }
@@ -143,11 +145,7 @@ describe('the identity of the machine (contract: families/cloud-credentials)', (
     clearInterval(replaced);
     stage.replaceTokens();
     expect(new Set(statuses)).toEqual(new Set(['200']));
-    const issuers = new Set(each().map(({ issuer }) => issuer));
-    for (const issuer of issuers) {
-      expect([issuer, given(issuer) >= 2]).toEqual([issuer, true]);
-      expect([issuer, given(issuer) < 40]).toEqual([issuer, true]);
-    }
+    for (const issuer of issuers) expect([issuer, given(issuer) < 40]).toEqual([issuer, true]);
     const counts = [...issuers].map((issuer) => `${issuer} ${given(issuer)}`);
     process.stdout.write(`${statuses.length} calls; ${counts.join(', ')}\n`);
   });
