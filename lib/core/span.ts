@@ -17,7 +17,7 @@ export function plainSpan(ms: number): string {
 
 /**
  * The ms of a time as people write it: "30 s", "2 min", "1 min 30 s", "1.5s". @returns null: it is none, or has no
- * unit, without which nobody knows what was meant.
+ * unit, without which it is unclear what was meant.
  */
 export function parseSpan(text: string): number | null {
   const trimmed = text.trim().toLowerCase();

@@ -31,7 +31,7 @@ const facts = z.object({
     .pipe(z.object({ now: figures, before: figures.nullable() })),
 });
 
-/** Read when it is sent: whoever has left or ended it meanwhile gets nothing. */
+/** Read when it is sent: a member who has left or unsubscribed meanwhile gets nothing. */
 const subscription = `
   SELECT v.name, v.page, v.query, w.slug, w.name AS workspace, w.time_zone AS zone
   FROM view_subscription s JOIN saved_view v ON v.id = s.view_id
@@ -56,12 +56,17 @@ export async function viewLetter(
   { db, publicUrl }: { readonly db: Db; readonly publicUrl: string },
   { recipient, facts: stored }: Mail,
 ): Promise<Letter | null> {
-  const { view, user, from, to, figures: told } = facts.parse(stored);
+  const {
+    view,
+    user,
+    from,
+    to,
+    figures: { now, before },
+  } = facts.parse(stored);
   const { rows } = await db.pool.query<Subscribed>(subscription, [view, user]);
   const [row] = rows;
   if (row === undefined) return null;
   const zone = knownZone(row.zone);
-  const { now, before } = told;
   const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   const here = `${publicUrl}/${encodeURIComponent(row.slug)}`;
   const week = `${dayName(from, zone)} to ${dayName(to - 1, zone)}`;

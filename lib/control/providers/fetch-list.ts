@@ -282,9 +282,9 @@ function messageIn(parsed: unknown): string {
   const member = (value: unknown, name: string): unknown =>
     typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   const error = member(parsed, 'error');
-  const told = member(error, 'message') ?? member(parsed, 'message') ?? member(parsed, 'Message') ?? error;
-  if (typeof told !== 'string') return '';
-  const line = told
+  const message = member(error, 'message') ?? member(parsed, 'message') ?? member(parsed, 'Message') ?? error;
+  if (typeof message !== 'string') return '';
+  const line = message
     .toWellFormed()
     .replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ')
     .trim();
