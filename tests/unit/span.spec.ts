@@ -16,7 +16,7 @@ describe('a time as people write it', () => {
   });
 
   it.each(['', '30', 's', '-1 s', '1,5 s', '1 day', '1 s x', '30 30 s', `${'9'.repeat(40)} s`])(
-    '"%s" is none, or nobody knows its unit',
+    '"%s" is not a time with a unit',
     (text) => {
       expect(parseSpan(text)).toBeNull();
     },

@@ -4,9 +4,9 @@ import {
   kindOf,
   type ListedEntry,
   type ListPage,
-  memberOf,
   textIn,
 } from '#lib/control/providers/model-list';
+import { memberOf } from '#lib/core/families/reading/json';
 import { inputKinds } from '#lib/core/schemas/catalogue';
 
 /** What clouds say of their models, each in its own form (contract: control-plane/clouds-lists). All of it is pure. */

@@ -7,6 +7,7 @@ import { noCredential } from '#lib/core/facts/credential';
 import type { ProviderFacts } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { families } from '#lib/core/families/index';
+import { memberOf } from '#lib/core/families/reading/json';
 import { maskCredential } from '#lib/core/relay/credential-mask';
 import type { CloudKind } from '#lib/core/schemas/catalogue';
 import type { OpenAccess } from '#lib/gateway/clouds/access';
@@ -279,10 +280,9 @@ function parse(body: Uint8Array): unknown {
 
 /** ": what it says", of the error in any family's form. */
 function messageIn(parsed: unknown): string {
-  const member = (value: unknown, name: string): unknown =>
-    typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  const error = member(parsed, 'error');
-  const message = member(error, 'message') ?? member(parsed, 'message') ?? member(parsed, 'Message') ?? error;
+  const error = memberOf(parsed, 'error');
+  const message =
+    memberOf(error, 'message') ?? memberOf(parsed, 'message') ?? memberOf(parsed, 'Message') ?? error;
   if (typeof message !== 'string') return '';
   const line = message
     .toWellFormed()

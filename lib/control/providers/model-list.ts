@@ -1,5 +1,6 @@
 import type { Abilities, Ability } from '#lib/core/facts/abilities';
 import type { FamilyId } from '#lib/core/families/ids';
+import { memberOf } from '#lib/core/families/reading/json';
 import { inputKinds, type Variants } from '#lib/core/schemas/catalogue';
 
 /** What a provider's list says of a model (contract: control-plane/discover-models). */
@@ -197,12 +198,6 @@ export function familiesFor(
       ? 'generate-content'
       : 'chat';
   return all.filter((family) => family === own);
-}
-
-/** Of any JSON; undefined: it has none of this name. */
-export function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return Reflect.get(value, name);
 }
 
 export function arrayIn(value: unknown, name: string): unknown[] | null {

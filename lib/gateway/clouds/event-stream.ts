@@ -1,5 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import type { EventStreamCodec } from '@smithy/core/event-streams';
+import { memberOf } from '#lib/core/families/reading/json';
 
 /** Longest message of an event stream that is taken, bytes: AWS allows payloads of 16 MiB. */
 const MOST_BYTES = 17 * 1024 * 1024;
@@ -121,10 +122,6 @@ function errorTypeOf(name: string): string {
 
 function textOf(header: Decoded['headers'][string] | undefined): string | null {
   return header?.type === 'string' ? header.value : null;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudKey } from '#lib/core/facts/cloud-key';
+import { memberOf, parseJson } from '#lib/core/families/reading/json';
 
 /** Variables with secrets of the machine's own identity. */
 const variables = [
@@ -67,11 +68,11 @@ function sourceOf(key: unknown): string | null {
 /** A file has a token, or JSON with tokens under any names. */
 async function tokensIn(path: string | null): Promise<string[]> {
   const text = (await textIn(path)).trim();
-  return [text, ...stringsIn(parsed(text), () => true)];
+  return [text, ...stringsIn(parseJson(text), () => true)];
 }
 
 async function jsonIn(path: string | null): Promise<unknown> {
-  return parsed(await textIn(path));
+  return parseJson(await textIn(path));
 }
 
 async function textIn(path: string | null): Promise<string> {
@@ -93,22 +94,10 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((name) => join(folder, name));
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /** The text of members of an object with such names. */
 function stringsIn(value: unknown, wanted: (name: string) => boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) =>
     typeof member === 'string' && wanted(name) ? [member] : [],
   );
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -55,7 +55,7 @@ export const showContent = change({
   },
 });
 
-/** Stands in until the reading is recorded. */
+/** The answer of a reading until the audit row is committed; `follow` then fills it. */
 const unread = { contentType: '', text: null, bytes: 0, cut: false };
 
 function notKept(id: string) {

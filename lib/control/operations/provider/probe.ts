@@ -10,6 +10,7 @@ import { applyEdits } from '#lib/core/families/edits';
 import type { Family } from '#lib/core/families/family';
 import { families } from '#lib/core/families/index';
 import { variantOf } from '#lib/core/families/messages/variant';
+import { memberOf } from '#lib/core/families/reading/json';
 import { price } from '#lib/core/metering/price';
 import { formatUsd } from '#lib/core/money';
 import { maskCredential } from '#lib/core/relay/credential-mask';
@@ -219,8 +220,4 @@ function whyIn(parsed: unknown): string | null {
   const error = memberOf(parsed, 'error');
   const message = memberOf(error, 'message') ?? memberOf(parsed, 'message') ?? error;
   return typeof message === 'string' ? message.slice(0, 300) : null;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -3,7 +3,6 @@ import { priceText } from '#lib/control/price-tables/pure/decimal';
 import {
   dayOf,
   isUsableName,
-  memberOf,
   membersOf,
   type PriceTable,
   type TableEntry,
@@ -11,6 +10,7 @@ import {
   tokensOf,
   UnknownFields,
 } from '#lib/control/price-tables/pure/table';
+import { memberOf } from '#lib/core/families/reading/json';
 import type { FilePrice } from '#lib/core/schemas/price';
 
 /** Keys that are no models: an explanation of the form, and rules for names. */

@@ -3,7 +3,6 @@ import { priceText } from '#lib/control/price-tables/pure/decimal';
 import {
   dayOf,
   isUsableName,
-  memberOf,
   membersOf,
   type PriceTable,
   type TableEntry,
@@ -12,6 +11,7 @@ import {
   UnknownFields,
 } from '#lib/control/price-tables/pure/table';
 import { readModelList } from '#lib/control/providers/model-list';
+import { memberOf } from '#lib/core/families/reading/json';
 import { inputKinds } from '#lib/core/schemas/catalogue';
 import type { FilePrice } from '#lib/core/schemas/price';
 

@@ -1,6 +1,7 @@
 import { readLitellm } from '#lib/control/price-tables/pure/litellm';
 import { readModelsDev } from '#lib/control/price-tables/pure/models-dev';
-import { memberOf, membersOf, type PriceTable } from '#lib/control/price-tables/pure/table';
+import { membersOf, type PriceTable } from '#lib/control/price-tables/pure/table';
+import { memberOf } from '#lib/core/families/reading/json';
 import { filePriceShape } from '#lib/core/schemas/price';
 
 /** The most bytes of a table; those of today have 1 to 3 MB. */

@@ -82,12 +82,6 @@ export function isUsableName(text: string, most = 300): boolean {
   return text.length > 0 && text.length <= most && text.isWellFormed() && text.search(odd) < 0;
 }
 
-export function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
-}
-
 /** The members of an object; none of anything else. */
 export function membersOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];

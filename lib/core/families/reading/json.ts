@@ -12,6 +12,12 @@ function asObject(value: object): JsonObject {
   return value as JsonObject;
 }
 
+/** A member of any JSON; undefined: the value has none of this name. */
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Reflect.get(value, name);
+}
+
 /** The value as a list; empty for anything else. */
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Writes and deletes objects in a thread of its own, because signing and sending one takes the SDK as long as the
- * gateway takes for a call. The thread begins with the first object.
+ * Writes and deletes objects in a thread of its own, so that signing and sending them takes no time of the event loop.
+ * The thread begins with the first object.
  */
 export class ObjectThread implements ObjectWriter {
   readonly #settings: StoreSettings;
