@@ -15,7 +15,7 @@ import { openBytes, type SealingKey, sealBytes } from '#lib/platform/sealing';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 /** Compressing shorter content would take longer than it saves, UTF-16 units. */
-const SHORT = 1_024;
+const SHORT = 2_048;
 /** The first byte of JSON; compressed content begins otherwise. */
 const BRACE = 123;
 

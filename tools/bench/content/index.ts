@@ -42,7 +42,7 @@ let failed = false;
 try {
   const { port }: { port: number } = JSON.parse(await firstLine(upstream));
   for (const start of Object.values(starters))
-    targets.push(await start({ upstreamPort: port, folder, flags: [] }));
+    targets.push(await start({ upstreamPort: port, folder, flags: process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [] }));
   for (const shape of values.shapes.split(',')) await compare(shape as Shape);
 } finally {
   for (const target of targets) await target.stop();
