@@ -75,7 +75,16 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
   }
   const makeKey = async (name: string, limit: string, settings: readonly string[] = []) => {
     const limits = ['--rpm', limit, '--tpm', limit, '--concurrency', limit];
-    const { slug } = await command('workspace', 'create', '--name', name, '--credit', '1000000', ...limits, ...settings);
+    const { slug } = await command(
+      'workspace',
+      'create',
+      '--name',
+      name,
+      '--credit',
+      '1000000',
+      ...limits,
+      ...settings,
+    );
     const { key } = await command('key', 'create', '--workspace', slug, '--name', name, ...limits);
     return key;
   };

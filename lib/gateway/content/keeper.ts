@@ -3,7 +3,7 @@ import { ContentCopy, type CopyRoom } from '#lib/gateway/content/copy';
 import { Masking } from '#lib/gateway/content/masks/masking';
 import { type ContentPlace, type KeptFacts, NotKept, type SealedContent } from '#lib/gateway/content/places';
 import type { Masks } from '#lib/gateway/content/pure/masks/mask';
-import { SpareTime } from '#lib/gateway/content/spare-time';
+import { Rest } from '#lib/gateway/content/rest';
 import { contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
 import type { SealingKey } from '#lib/platform/sealing';
 
@@ -43,8 +43,8 @@ export class ContentKeeper implements CopyRoom {
   readonly #roomBytes: number;
   #free: number;
   readonly #waiting: Waiting[] = [];
-  readonly #spareTime = new SpareTime();
-  readonly #masking = new Masking(this.#spareTime);
+  readonly #masking = new Masking();
+  readonly #rest = new Rest();
   /** Calls whose content is being masked. */
   readonly #unmasked = new Set<Promise<void>>();
   /** Batches that are written, one after another in each lane. */
@@ -151,7 +151,6 @@ export class ContentKeeper implements CopyRoom {
     // What ends in the same moment goes in one statement.
     await pause(50);
     while (this.#waiting.length > 0 && !this.#stopped) {
-      await this.#spareTime.wait();
       const batch = this.#nextBatch();
       const kept = await this.#send(batch).catch((error: unknown) => {
         this.#report(error);
@@ -170,7 +169,9 @@ export class ContentKeeper implements CopyRoom {
    * @returns how many were kept; 0: the process stops. @throws NotKept
    */
   async #send(batch: readonly Waiting[]): Promise<number> {
+    const fromMono = performance.now();
     const write = this.#place.begin(await this.#sealed(batch));
+    await this.#rest.after(performance.now() - fromMono);
     while (!this.#stopped) {
       try {
         const kept = await write();

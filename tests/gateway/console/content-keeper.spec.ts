@@ -78,7 +78,7 @@ it('keeps nothing of what cannot be masked, counts it, and keeps the rest masked
 });
 
 it('masks for other workspaces while a pattern of one takes too long (contract: content/masks)', async () => {
-  const masking = new Masking(undefined, 1_000);
+  const masking = new Masking(1_000);
   const side = (text: string) => ({ contentType: 'application/json', text, cut: false });
   const slow = { ready: [] as [], patterns: 'slow: (.*a){20}$' };
   const task = (masks: { ready: ['mail'] | []; patterns: string | null }, text: string) => ({

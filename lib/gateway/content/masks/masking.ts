@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { MaskAnswer, MaskTask } from '#lib/gateway/content/masks/thread';
-import { SpareTime } from '#lib/gateway/content/spare-time';
+import { Rest } from '#lib/gateway/content/rest';
 
 /** How long masking the content of one call may take, ms; most take less than a hundredth of it. */
 const MASK_MS = 5_000;
@@ -27,16 +27,15 @@ interface Queue {
  * ends the thread (contract: content/masks).
  */
 export class Masking {
-  readonly #spareTime: Pick<SpareTime, 'wait'>;
   readonly #withinMs: number;
   /** By workspace, in the order of their turns. */
   readonly #queues = new Map<string, Queue>();
   #thread: Worker | null = null;
+  readonly #rest = new Rest();
   #running = false;
   #stopped = false;
 
-  constructor(spareTime: Pick<SpareTime, 'wait'> = new SpareTime(), withinMs = MASK_MS) {
-    this.#spareTime = spareTime;
+  constructor(withinMs = MASK_MS) {
     this.#withinMs = withinMs;
   }
 
@@ -65,9 +64,11 @@ export class Masking {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#queues.size > 0) {
-      await this.#spareTime.wait();
       const waiting = this.#next();
-      if (waiting) waiting.done(await this.#ask(waiting.task));
+      if (!waiting) continue;
+      const fromMono = performance.now();
+      waiting.done(await this.#ask(waiting.task));
+      await this.#rest.after(performance.now() - fromMono);
     }
     this.#running = false;
   }
