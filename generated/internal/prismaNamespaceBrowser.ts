@@ -883,7 +883,10 @@ export const OwnerScalarFieldEnum = {
   startedAt: 'startedAt',
   expiresAt: 'expiresAt',
   version: 'version',
-  keyPrints: 'keyPrints'
+  keyPrints: 'keyPrints',
+  contentKept: 'contentKept',
+  contentLost: 'contentLost',
+  contentAnswers: 'contentAnswers'
 } as const
 
 export type OwnerScalarFieldEnum = (typeof OwnerScalarFieldEnum)[keyof typeof OwnerScalarFieldEnum]

@@ -29,11 +29,15 @@ export type AggregateOwner = {
 export type OwnerAvgAggregateOutputType = {
   pid: number | null
   epoch: number | null
+  contentKept: number | null
+  contentLost: number | null
 }
 
 export type OwnerSumAggregateOutputType = {
   pid: number | null
   epoch: number | null
+  contentKept: bigint | null
+  contentLost: bigint | null
 }
 
 export type OwnerMinAggregateOutputType = {
@@ -44,6 +48,9 @@ export type OwnerMinAggregateOutputType = {
   startedAt: Date | null
   expiresAt: Date | null
   version: string | null
+  contentKept: bigint | null
+  contentLost: bigint | null
+  contentAnswers: boolean | null
 }
 
 export type OwnerMaxAggregateOutputType = {
@@ -54,6 +61,9 @@ export type OwnerMaxAggregateOutputType = {
   startedAt: Date | null
   expiresAt: Date | null
   version: string | null
+  contentKept: bigint | null
+  contentLost: bigint | null
+  contentAnswers: boolean | null
 }
 
 export type OwnerCountAggregateOutputType = {
@@ -65,6 +75,9 @@ export type OwnerCountAggregateOutputType = {
   expiresAt: number
   version: number
   keyPrints: number
+  contentKept: number
+  contentLost: number
+  contentAnswers: number
   _all: number
 }
 
@@ -72,11 +85,15 @@ export type OwnerCountAggregateOutputType = {
 export type OwnerAvgAggregateInputType = {
   pid?: true | runtime.Types.Skip
   epoch?: true | runtime.Types.Skip
+  contentKept?: true | runtime.Types.Skip
+  contentLost?: true | runtime.Types.Skip
 }
 
 export type OwnerSumAggregateInputType = {
   pid?: true | runtime.Types.Skip
   epoch?: true | runtime.Types.Skip
+  contentKept?: true | runtime.Types.Skip
+  contentLost?: true | runtime.Types.Skip
 }
 
 export type OwnerMinAggregateInputType = {
@@ -87,6 +104,9 @@ export type OwnerMinAggregateInputType = {
   startedAt?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  contentKept?: true | runtime.Types.Skip
+  contentLost?: true | runtime.Types.Skip
+  contentAnswers?: true | runtime.Types.Skip
 }
 
 export type OwnerMaxAggregateInputType = {
@@ -97,6 +117,9 @@ export type OwnerMaxAggregateInputType = {
   startedAt?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  contentKept?: true | runtime.Types.Skip
+  contentLost?: true | runtime.Types.Skip
+  contentAnswers?: true | runtime.Types.Skip
 }
 
 export type OwnerCountAggregateInputType = {
@@ -108,6 +131,9 @@ export type OwnerCountAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   keyPrints?: true | runtime.Types.Skip
+  contentKept?: true | runtime.Types.Skip
+  contentLost?: true | runtime.Types.Skip
+  contentAnswers?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -206,6 +232,9 @@ export type OwnerGroupByOutputType = {
   expiresAt: Date
   version: string | null
   keyPrints: string[]
+  contentKept: bigint
+  contentLost: bigint
+  contentAnswers: boolean | null
   _count: OwnerCountAggregateOutputType | null
   _avg: OwnerAvgAggregateOutputType | null
   _sum: OwnerSumAggregateOutputType | null
@@ -240,6 +269,9 @@ export type OwnerWhereInput = {
   expiresAt?: Prisma.DateTimeFilter<"Owner"> | Date | string | runtime.Types.Skip
   version?: Prisma.StringNullableFilter<"Owner"> | string | null | runtime.Types.Skip
   keyPrints?: Prisma.StringNullableListFilter<"Owner"> | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.BoolNullableFilter<"Owner"> | boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseListRelationFilter | runtime.Types.Skip
 }
 
@@ -252,6 +284,9 @@ export type OwnerOrderByWithRelationInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   keyPrints?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
+  contentAnswers?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   leases?: Prisma.LeaseOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
@@ -267,6 +302,9 @@ export type OwnerWhereUniqueInput = Prisma.AtLeast<{
   expiresAt?: Prisma.DateTimeFilter<"Owner"> | Date | string | runtime.Types.Skip
   version?: Prisma.StringNullableFilter<"Owner"> | string | null | runtime.Types.Skip
   keyPrints?: Prisma.StringNullableListFilter<"Owner"> | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.BoolNullableFilter<"Owner"> | boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseListRelationFilter | runtime.Types.Skip
 }, "id">
 
@@ -279,6 +317,9 @@ export type OwnerOrderByWithAggregationInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   keyPrints?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
+  contentAnswers?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.OwnerCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.OwnerAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.OwnerMaxOrderByAggregateInput | runtime.Types.Skip
@@ -298,6 +339,9 @@ export type OwnerScalarWhereWithAggregatesInput = {
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Owner"> | Date | string | runtime.Types.Skip
   version?: Prisma.StringNullableWithAggregatesFilter<"Owner"> | string | null | runtime.Types.Skip
   keyPrints?: Prisma.StringNullableListFilter<"Owner"> | runtime.Types.Skip
+  contentKept?: Prisma.BigIntWithAggregatesFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntWithAggregatesFilter<"Owner"> | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.BoolNullableWithAggregatesFilter<"Owner"> | boolean | null | runtime.Types.Skip
 }
 
 export type OwnerCreateInput = {
@@ -309,6 +353,9 @@ export type OwnerCreateInput = {
   expiresAt: Date | string
   version?: string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerCreatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: bigint | number | runtime.Types.Skip
+  contentLost?: bigint | number | runtime.Types.Skip
+  contentAnswers?: boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
@@ -321,6 +368,9 @@ export type OwnerUncheckedCreateInput = {
   expiresAt: Date | string
   version?: string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerCreatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: bigint | number | runtime.Types.Skip
+  contentLost?: bigint | number | runtime.Types.Skip
+  contentAnswers?: boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
@@ -333,6 +383,9 @@ export type OwnerUpdateInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
@@ -345,6 +398,9 @@ export type OwnerUncheckedUpdateInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
   leases?: Prisma.LeaseUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
@@ -357,6 +413,9 @@ export type OwnerCreateManyInput = {
   expiresAt: Date | string
   version?: string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerCreatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: bigint | number | runtime.Types.Skip
+  contentLost?: bigint | number | runtime.Types.Skip
+  contentAnswers?: boolean | null | runtime.Types.Skip
 }
 
 export type OwnerUpdateManyMutationInput = {
@@ -368,6 +427,9 @@ export type OwnerUpdateManyMutationInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
 }
 
 export type OwnerUncheckedUpdateManyInput = {
@@ -379,6 +441,9 @@ export type OwnerUncheckedUpdateManyInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
 }
 
 export type OwnerCountOrderByAggregateInput = {
@@ -390,11 +455,16 @@ export type OwnerCountOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   keyPrints?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
+  contentAnswers?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type OwnerAvgOrderByAggregateInput = {
   pid?: Prisma.SortOrder | runtime.Types.Skip
   epoch?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type OwnerMaxOrderByAggregateInput = {
@@ -405,6 +475,9 @@ export type OwnerMaxOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
+  contentAnswers?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type OwnerMinOrderByAggregateInput = {
@@ -415,11 +488,16 @@ export type OwnerMinOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
+  contentAnswers?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type OwnerSumOrderByAggregateInput = {
   pid?: Prisma.SortOrder | runtime.Types.Skip
   epoch?: Prisma.SortOrder | runtime.Types.Skip
+  contentKept?: Prisma.SortOrder | runtime.Types.Skip
+  contentLost?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type OwnerScalarRelationFilter = {
@@ -434,6 +512,10 @@ export type OwnerCreatekeyPrintsInput = {
 export type OwnerUpdatekeyPrintsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
+}
+
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null | runtime.Types.Skip
 }
 
 export type OwnerCreateNestedOneWithoutLeasesInput = {
@@ -459,6 +541,9 @@ export type OwnerCreateWithoutLeasesInput = {
   expiresAt: Date | string
   version?: string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerCreatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: bigint | number | runtime.Types.Skip
+  contentLost?: bigint | number | runtime.Types.Skip
+  contentAnswers?: boolean | null | runtime.Types.Skip
 }
 
 export type OwnerUncheckedCreateWithoutLeasesInput = {
@@ -470,6 +555,9 @@ export type OwnerUncheckedCreateWithoutLeasesInput = {
   expiresAt: Date | string
   version?: string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerCreatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: bigint | number | runtime.Types.Skip
+  contentLost?: bigint | number | runtime.Types.Skip
+  contentAnswers?: boolean | null | runtime.Types.Skip
 }
 
 export type OwnerCreateOrConnectWithoutLeasesInput = {
@@ -497,6 +585,9 @@ export type OwnerUpdateWithoutLeasesInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
 }
 
 export type OwnerUncheckedUpdateWithoutLeasesInput = {
@@ -508,6 +599,9 @@ export type OwnerUncheckedUpdateWithoutLeasesInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   keyPrints?: Prisma.OwnerUpdatekeyPrintsInput | string[] | runtime.Types.Skip
+  contentKept?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentLost?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  contentAnswers?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null | runtime.Types.Skip
 }
 
 
@@ -550,6 +644,9 @@ export type OwnerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   expiresAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   keyPrints?: boolean | runtime.Types.Skip
+  contentKept?: boolean | runtime.Types.Skip
+  contentLost?: boolean | runtime.Types.Skip
+  contentAnswers?: boolean | runtime.Types.Skip
   leases?: boolean | Prisma.Owner$leasesArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.OwnerCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["owner"]>
@@ -563,6 +660,9 @@ export type OwnerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   expiresAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   keyPrints?: boolean | runtime.Types.Skip
+  contentKept?: boolean | runtime.Types.Skip
+  contentLost?: boolean | runtime.Types.Skip
+  contentAnswers?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["owner"]>
 
 export type OwnerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -574,6 +674,9 @@ export type OwnerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   expiresAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   keyPrints?: boolean | runtime.Types.Skip
+  contentKept?: boolean | runtime.Types.Skip
+  contentLost?: boolean | runtime.Types.Skip
+  contentAnswers?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["owner"]>
 
 export type OwnerSelectScalar = {
@@ -585,9 +688,12 @@ export type OwnerSelectScalar = {
   expiresAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   keyPrints?: boolean | runtime.Types.Skip
+  contentKept?: boolean | runtime.Types.Skip
+  contentLost?: boolean | runtime.Types.Skip
+  contentAnswers?: boolean | runtime.Types.Skip
 }
 
-export type OwnerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "machine" | "pid" | "epoch" | "startedAt" | "expiresAt" | "version" | "keyPrints", ExtArgs["result"]["owner"], runtime.Types.Skip>
+export type OwnerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "machine" | "pid" | "epoch" | "startedAt" | "expiresAt" | "version" | "keyPrints" | "contentKept" | "contentLost" | "contentAnswers", ExtArgs["result"]["owner"], runtime.Types.Skip>
 export type OwnerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   leases?: boolean | Prisma.Owner$leasesArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.OwnerCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -615,6 +721,15 @@ export type $OwnerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Prints of the encryption keys that it opens secrets with, the one that it seals with first; null: it did not say.
      */
     keyPrints: string[]
+    /**
+     * Calls whose content was kept, and lost, since the process started.
+     */
+    contentKept: bigint
+    contentLost: bigint
+    /**
+     * Whether the place for content took what was last written; null: nothing was written yet.
+     */
+    contentAnswers: boolean | null
   }, ExtArgs["result"]["owner"]>
   composites: {}
 }
@@ -1047,6 +1162,9 @@ export interface OwnerFieldRefs {
   readonly expiresAt: Prisma.FieldRef<"Owner", 'DateTime'>
   readonly version: Prisma.FieldRef<"Owner", 'String'>
   readonly keyPrints: Prisma.FieldRef<"Owner", 'String[]'>
+  readonly contentKept: Prisma.FieldRef<"Owner", 'BigInt'>
+  readonly contentLost: Prisma.FieldRef<"Owner", 'BigInt'>
+  readonly contentAnswers: Prisma.FieldRef<"Owner", 'Boolean'>
 }
     
 

@@ -227,9 +227,11 @@ export const columnSets = {
       leases: 'Leases',
       granted: 'May spend',
       held: 'Held',
+      content: 'Content kept',
+      lost: 'Content lost',
       id: 'Process id',
     },
-    ['id'],
+    ['id', 'content'],
   ),
 } as const;
 

@@ -43,6 +43,21 @@ const processColumns: ListColumns<ShownProcess & { readonly nowMs: number }, 'pr
     show: ({ granted }) => showMoney(granted),
   },
   held: { ...figureColumn, sort: { by: 'held', descendingFirst }, show: ({ held }) => showMoney(held) },
+  content: {
+    ...figureColumn,
+    sort: { by: 'content', descendingFirst },
+    show: ({ contentKept }) => showCount(contentKept),
+  },
+  lost: {
+    ...figureColumn,
+    sort: { by: 'lost', descendingFirst },
+    show: ({ contentLost, contentAnswers, alive }) => (
+      <>
+        {showCount(contentLost)}
+        {alive && contentAnswers === false ? <span className="block text-bad text-xs">store fails</span> : null}
+      </>
+    ),
+  },
   id: {
     className: 'min-w-40',
     show: ({ id }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{id}</code>,
@@ -85,6 +100,8 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
     leases: ({ leases }) => leases,
     granted: ({ granted }) => Number(granted),
     held: ({ held }) => Number(held),
+    content: ({ contentKept }) => contentKept,
+    lost: ({ contentLost }) => contentLost,
   });
   const sortedJournals = sortRows(journals.data, readSort([query.journals].flat()[0]), {
     files: ({ files }) => files,

@@ -20,6 +20,12 @@ const shownProcess = z.object({
   heardUntil: z.iso.datetime().describe('After this time, others take over what it left.'),
   leases: z.int().describe('Number of its leases.'),
   ...money,
+  contentKept: z.int().describe('Calls whose content it kept since it started.'),
+  contentLost: z.int().describe('Calls whose content was lost since it started.'),
+  contentAnswers: z
+    .boolean()
+    .nullable()
+    .describe('Whether the place for content took what was last written; null: nothing was written yet.'),
   journal: z
     .object({
       file: z.int().describe('Number of the file that is being drained.'),
@@ -51,7 +57,8 @@ export const listProcesses = read({
       }
     >(
       `SELECT o.id::text AS id, o.machine, o.pid, o.version, o.started_at AS "startedAt", o.expires_at AS "heardUntil",
-         o.expires_at > now() AS alive, l.leases, l.granted, l.held, p.file, p.drained_to::text AS bytes
+         o.expires_at > now() AS alive, o.content_kept::float8 AS "contentKept", o.content_lost::float8 AS "contentLost",
+         o.content_answers AS "contentAnswers", l.leases, l.granted, l.held, p.file, p.drained_to::text AS bytes
        FROM owner o
        CROSS JOIN LATERAL (SELECT count(*)::int AS leases, coalesce(sum(granted_nano), 0)::text AS granted,
          coalesce(sum(held_nano), 0)::text AS held FROM lease WHERE owner_id = o.id AND kind = 'workspace') AS l

@@ -1,0 +1,3 @@
+ALTER TABLE "owner" ADD COLUMN "content_kept" BIGINT NOT NULL DEFAULT 0,
+  ADD COLUMN "content_lost" BIGINT NOT NULL DEFAULT 0,
+  ADD COLUMN "content_answers" BOOLEAN;
