@@ -49,6 +49,13 @@ export interface Operation {
   readonly deletesResults?: true;
   /** It is called by this header in the request; without the header, its path is another operation's. */
   readonly spokenWith?: string;
+  /** Values of that header that call it; absent: any. */
+  readonly spokenAs?: RegExp;
+  /**
+   * Of an upload in parts: it begins one, or it brings a part, by the address that the beginning gave
+   * (contract: batches/content-files).
+   */
+  readonly resumable?: 'start' | 'part';
   /** It has a provider store something new, and names no model (contract: routing/no-model). */
   readonly stores?: StoreName;
   /**
@@ -64,8 +71,13 @@ export interface Operation {
     readonly most: number;
     /** Names of the query that entries must match. */
     readonly filters?: readonly string[];
-    /** Pages are asked for with `after_id` and `before_id`; absent: with `after` and `order`. */
-    readonly paging?: 'ids';
+    /**
+     * Pages are asked for with `after_id` and `before_id`, or with `pageSize` and `pageToken`; absent: with `after` and
+     * `order`.
+     */
+    readonly paging?: 'ids' | 'tokens';
+    /** The member of the answer that has the entries; absent: `data`. */
+    readonly member?: string;
   };
   /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;

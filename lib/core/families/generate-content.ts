@@ -4,6 +4,12 @@ import { contentAbilities } from '#lib/core/families/generate-content/abilities'
 import { readContentAsk } from '#lib/core/families/generate-content/ask';
 import { contentEdits } from '#lib/core/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/core/families/generate-content/fields';
+import {
+  contentFileOperations,
+  isOfFiles,
+  readFileStart,
+  shownContentFile,
+} from '#lib/core/families/generate-content/files';
 import { operationJobs, operationPath, shownIn } from '#lib/core/families/generate-content/operation';
 import { contentOutputBytes } from '#lib/core/families/generate-content/output';
 import { contentPrefixes, contentQuery, verbOf } from '#lib/core/families/generate-content/path';
@@ -74,6 +80,7 @@ const operations: readonly Operation[] = [
     query: { alt: fileKind, $alt: fileKind },
     shows: false,
   },
+  ...contentFileOperations,
 ];
 
 /** The generate-content family: the model is in the path, and the method's name says whether to stream. */
@@ -84,6 +91,7 @@ export const generateContent: Family = {
   abilities: contentAbilities,
   readAsk: (raw) =>
     raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw),
+  readStored: readFileStart,
   edits: contentEdits,
   upstreamPath: (ask, offer) =>
     storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
@@ -95,7 +103,8 @@ export const generateContent: Family = {
   // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
   // (contract: routing/broken-stream, routing/generate-content-clean).
   breakFrame: () => null,
-  shown: shownIn,
+  shown: (operation, answer) =>
+    isOfFiles(operation) ? shownContentFile(answer) : shownIn(operation, answer),
   jobs: operationJobs,
   signOfLife: null,
   clientPath: '/v1beta/models/{model}:generateContent',
@@ -104,11 +113,12 @@ export const generateContent: Family = {
 
 /** Where something that is kept is read; null for a call of a model. */
 function storedPath(
-  { operation: { steps, resource }, params: { id = '' } }: Ask,
+  { operation: { steps, resource, resumable, download }, params: { id = '', upload = '' } }: Ask,
   offer: OfferFacts,
 ): string | null {
   if (steps !== 'stored') return null;
+  if (resumable) return resumable === 'start' ? '/files' : upload;
   return resource?.kind === 'file'
-    ? `/files/${encodeURIComponent(id)}:download`
+    ? `/files/${encodeURIComponent(id)}${download ? ':download' : ''}`
     : operationPath(resourceName(offer), id);
 }

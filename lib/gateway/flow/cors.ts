@@ -15,6 +15,8 @@ const exposed = [
   'x-translated',
   'x-translation-loss',
   'x-token-count',
+  'x-goog-upload-url',
+  'x-goog-upload-status',
 ].join(', ');
 
 /** How long a browser keeps a preflight's answer, s. */
