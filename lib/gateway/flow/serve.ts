@@ -35,7 +35,7 @@ import { readRequests } from '#lib/gateway/flow/steps/read-requests';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
 import { forgetAnswer, keepAnswer, repeatAnswer } from '#lib/gateway/flow/steps/repeat-answer';
-import { bindPart, giveAddress, withTicket } from '#lib/gateway/flow/steps/resumable-upload';
+import { announcedBytes, bindPart, giveAddress, withTicket } from '#lib/gateway/flow/steps/resumable-upload';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
 import { takePlace } from '#lib/gateway/flow/upload/take-place';
 
@@ -156,6 +156,7 @@ async function serveStored(
     await claimRate(runtime, call, 'rate');
     return answerList(runtime, call, lists);
   }
+  if (resumable === 'start') announcedBytes(call.arrival);
   if (stores) return store(runtime, resumable === 'part' ? bindPart(call) : call, client, reply);
   if (!resource) throw new Error('an operation on something stored names it');
   const owned = await ownResource(runtime, call, resource);

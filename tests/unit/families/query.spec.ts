@@ -47,6 +47,11 @@ describe('the query that travels upstream (contract: body/query)', () => {
     'content.model_operation': written,
     'content.operation': written,
     'content.file': '',
+    'content.files.create': written,
+    'content.files.upload': written,
+    'content.files.list': written,
+    'content.files.retrieve': written,
+    'content.files.delete': written,
   };
 
   it.each(operations.map(({ name }) => name))(
