@@ -11,7 +11,7 @@ const offered: Readonly<Record<FamilyId, readonly string[]>> = {
   messages: ['messages.create', 'messages.count_tokens', 'messages.batches.create'],
   images: ['images.generate', 'images.edit'],
   videos: ['videos.create', 'videos.remix', 'videos.edit', 'videos.extend'],
-  'generate-content': ['content.generate', 'content.stream', 'content.count', 'content.predictLongRunning'],
+  'generate-content': ['content.generate', 'content.stream', 'content.count', 'content.predictLongRunning', 'content.caches.create', 'content.caches.update'],
   completions: ['completions.create'],
   embeddings: ['embeddings.create'],
   'embed-content': ['content.embed', 'content.embed_batch'],

@@ -36,6 +36,7 @@ import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
 import { forgetAnswer, keepAnswer, repeatAnswer } from '#lib/gateway/flow/steps/repeat-answer';
 import { announcedBytes, bindPart, giveAddress, withTicket } from '#lib/gateway/flow/steps/resumable-upload';
+import { timeCache } from '#lib/gateway/flow/steps/time-cache';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
 import { takePlace } from '#lib/gateway/flow/upload/take-place';
 
@@ -92,7 +93,8 @@ async function generate(
   reply: LiveReply,
 ): Promise<SendLastByte> {
   const { resource } = call.operation;
-  const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  const owned = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  const bound = call.operation.caches ? await timeCache(runtime, owned) : owned;
   await takePlace(runtime, bound);
   if (bound.operation.runsFile || bound.operation.runsRequests)
     return runBatch(runtime, bound, client, reply);

@@ -18,7 +18,7 @@ import type { Clock } from '#lib/platform/clock';
 
 /** What is sent to one target: made for each target, because names, budgets and credentials differ. */
 export interface Outgoing {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path and query after the versioned root. */
   readonly path: string;
   /** `path` is whole: nothing of the provider's address stands before it but its origin. */

@@ -78,7 +78,8 @@ describe('every operation refuses in the one documented shape (contract: request
   ) => {
     const spoken = spokenWith === undefined ? {} : { [spokenWith]: spokenValue(spokenWith) };
     const begun = resumable === 'start' ? uploadStart : {};
-    return ask(stack.url, method, target, { ...spoken, ...begun, ...headers }, method === 'POST' ? body : '');
+    const asked = method === 'POST' || method === 'PATCH' ? body : '';
+    return ask(stack.url, method, target, { ...spoken, ...begun, ...headers }, asked);
   };
 
   /** Refused by the operation that was meant: its row says so. */

@@ -139,6 +139,8 @@ const bodies: Readonly<Record<string, object>> = {
   'videos.characters.create': {},
   'content.files.create': { file: { displayName: 'Words' } },
   'content.files.upload': {},
+  'content.caches.create': { model: 'models/sandbox/priced-cache', contents },
+  'content.caches.update': { ttl: '3600s' },
   'content.generate': { contents },
   'content.stream': { contents },
   'content.count': { contents },
@@ -191,6 +193,10 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     if (kind === 'upload') return uploadOf(key);
     if (kind === 'message file') return messageFileOf(key);
     if (kind === 'content file') return contentFileOf(key);
+    if (kind === 'cache') {
+      const made = await post(key, '/v1beta/cachedContents', bodies['content.caches.create'] ?? {});
+      return String(made.name).split('/').at(-1) ?? '';
+    }
     if (kind === 'message batch') return messageBatchOf(key);
     if (kind === 'batch') {
       const asked = { ...bodies['batches.create'], input_file_id: await uploadOf(key) };

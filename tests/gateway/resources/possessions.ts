@@ -24,8 +24,9 @@ export interface Possessions {
   readonly upload: string;
   readonly batch: string;
   readonly results: string;
-  /** A file of generate-content. */
+  /** A file and a context cache of generate-content. */
   readonly contentFile: string;
+  readonly cache: string;
 }
 
 /** An answer as far as these tests read it. */
@@ -62,7 +63,8 @@ export const complete = (asker: Asker, fields: object = {}) =>
 
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, talked, conversed, filmed, played, predicted, batched, contentFile] = await Promise.all([
+  const [answered, talked, conversed, filmed, played, predicted, batched, contentFile, cached] = await Promise.all([
+
     respond(asker),
     complete(asker, { store: true }),
     tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
@@ -74,6 +76,10 @@ export async function make(asker: Asker): Promise<Possessions> {
     }),
     runBatch(asker),
     uploadInOnePart(asker),
+    tell(asker, 'POST', '/v1beta/cachedContents', {
+      model: `models/${cacheModel}`,
+      contents: [{ role: 'user', parts: [{ text: 'Words to keep' }] }],
+    }),
   ]);
   const operation = String(predicted.body.name);
   let done: Readonly<Record<string, unknown>> = {};
@@ -93,6 +99,7 @@ export async function make(asker: Asker): Promise<Possessions> {
     file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
     ...batched,
     contentFile,
+    cache: String(cached.body.name),
   };
 }
 
@@ -136,6 +143,7 @@ async function runBatch(asker: Asker): Promise<Pick<Possessions, 'upload' | 'bat
   return { upload, batch, results: String(seen.output_file_id) };
 }
 
+const cacheModel = 'sandbox/priced-cache';
 const contentStore = 'https://generativelanguage.googleapis.com/v1beta/files';
 
 type Use = readonly [method: string, path: string, body?: object];
@@ -154,10 +162,10 @@ export function readsOf(kept: Possessions): readonly Use[] {
     '/v1/chat/completions',
     { model: 'sandbox/echo', messages, ...fields },
   ];
-  const generate = (parts: readonly object[]): Use => [
+  const generate = (parts: readonly object[], fields: object = {}, model = 'sandbox/echo'): Use => [
     'POST',
-    '/v1beta/models/sandbox/echo:generateContent',
-    { contents: [{ role: 'user', parts: [{ text: 'Go on' }, ...parts] }] },
+    `/v1beta/models/${model}:generateContent`,
+    { contents: [{ role: 'user', parts: [{ text: 'Go on' }, ...parts] }], ...fields },
   ];
   return [
     ['GET', `/v1/responses/${kept.response}`],
@@ -202,6 +210,10 @@ export function readsOf(kept: Possessions): readonly Use[] {
     ['GET', `/v1beta/files/${kept.contentFile}`],
     generate([{ fileData: { fileUri: `${contentStore}/${kept.contentFile}` } }]),
     generate([{ file_data: { file_uri: `files/${kept.contentFile}` } }]),
+    ['GET', `/v1beta/${kept.cache}`],
+    ['PATCH', `/v1beta/${kept.cache}`, { ttl: '3600s' }],
+    generate([], { cachedContent: kept.cache }, cacheModel),
+    talk({ model: cacheModel, extra_body: { google: { cached_content: kept.cache } } }),
     ['GET', `/v1/files/${kept.upload}`],
     ['GET', `/v1/files/${kept.upload}/content`],
     ['GET', `/v1/files/${kept.results}/content`],
@@ -228,6 +240,7 @@ export function endsOf(kept: Possessions): readonly Use[] {
     ['DELETE', `/v1/videos/${kept.video}`],
     ['DELETE', `/v1/files/${kept.upload}`],
     ['DELETE', `/v1beta/files/${kept.contentFile}`],
+    ['DELETE', `/v1beta/${kept.cache}`],
   ];
 }
 

@@ -3,6 +3,7 @@ import type { ProviderMemory } from '#tools/sandbox/content/memory';
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
 import { readJson, record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
+import { cachedTokens } from '#tools/sandbox/generate-content/caches';
 import { storedFileTokens } from '#tools/sandbox/generate-content/files';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
@@ -22,6 +23,8 @@ export interface ContentAsk {
   readonly searches: boolean;
   /** Counted separately from the prompt. */
   readonly toolTokens: number;
+  /** Of the context cache that it names, which is part of the prompt. */
+  readonly cachedTokens: number;
 }
 
 /** @throws ProviderFault 400 with the family's message. */
@@ -43,6 +46,8 @@ export function readContentAsk(seen: ReceivedRequest, memory: ProviderMemory): C
   const config = record(either(asked, 'generationConfig', 'generation_config'));
   const tools = [asked.tools ?? []].flat().map(record);
   const input = readInput(asked, memory);
+  const cache = either(asked, 'cachedContent', 'cached_content');
+  const fromCache = typeof cache === 'string' ? cachedTokens(memory, cache, model, seen.atMs) : 0;
   const searches =
     tools.some((tool) => either(tool, 'googleSearch', 'google_search')) && /search/.test(input.prompt);
   const tier = either(asked, 'serviceTier', 'service_tier');
@@ -52,6 +57,7 @@ export function readContentAsk(seen: ReceivedRequest, memory: ProviderMemory): C
     blocked: input.prompt.includes('FORBIDDEN'),
     searches,
     toolTokens: searches ? searchTokens : 0,
+    cachedTokens: fromCache,
     chat: {
       model,
       stream: method === 'streamGenerateContent',
@@ -63,6 +69,7 @@ export function readContentAsk(seen: ReceivedRequest, memory: ProviderMemory): C
       toolChoice: readToolChoice(asked),
       schema: schemaIn(config),
       ...input,
+      inputTokens: input.inputTokens + fromCache,
     },
   };
 }
@@ -105,6 +112,11 @@ function schemaIn(config: Record<string, unknown>): object | null {
   const schema = json ?? either(config, 'responseSchema', 'response_schema');
   if (schema !== undefined) return record(schema);
   return either(config, 'responseMimeType', 'response_mime_type') === 'application/json' ? anyJson : null;
+}
+
+/** The input tokens of what a context cache is made of. */
+export function contentTokens(body: Record<string, unknown>, memory: ProviderMemory): number {
+  return readInput({ contents: [], ...body }, memory).inputTokens;
 }
 
 type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;

@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { Ask, Operation, RawAsk } from '#lib/core/families/family';
+import { isMoment } from '#lib/core/families/generate-content/moment';
 import { contentPrefixes, contentQuery } from '#lib/core/families/generate-content/path';
 import { fileIdIn } from '#lib/core/families/generate-content/references';
 import { objectIn, textIn } from '#lib/core/families/reading/json';
@@ -94,7 +95,6 @@ const viewed = [
   'state',
   'source',
 ];
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 /** The file that an answer of these operations shows; none for an error, or while parts of it are still to come. */
 export function shownContentFile(answer: unknown): readonly ShownResource[] {
@@ -107,7 +107,6 @@ export function shownContentFile(answer: unknown): readonly ShownResource[] {
   for (const one of viewed) if (typeof body[one] === 'string') view[one] = body[one];
   // The database reads these two.
   if (/^\d{1,15}$/.test(textIn(body.sizeBytes) ?? '')) view.sizeBytes = body.sizeBytes;
-  const ends = textIn(body.expirationTime) ?? '';
-  if (moment.test(ends) && !Number.isNaN(Date.parse(ends))) view.expirationTime = ends;
+  if (isMoment(body.expirationTime)) view.expirationTime = body.expirationTime;
   return [{ kind: 'file', id, view: view as ResourceView }];
 }

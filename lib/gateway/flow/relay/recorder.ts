@@ -254,5 +254,5 @@ export class Recorder {
 }
 
 function isContinued({ kind }: Pick<ShownResource, 'kind'>): boolean {
-  return kind === 'response' || kind === 'conversation';
+  return kind === 'response' || kind === 'conversation' || kind === 'cache';
 }
