@@ -58,7 +58,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await Promise.all(ids.map(asksFor))).toEqual(before);
   });
 
-  it('is not found at all if no operation creates it: a context cache of the operator’s account', async () => {
+  it('is not found if no call of the workspace made it: a context cache of the operator’s account', async () => {
     const cached_content = 'cachedContents/of-the-operator';
     const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Go on' }] };
     const uses = [
