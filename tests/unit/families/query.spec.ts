@@ -52,8 +52,6 @@ describe('the query that travels upstream (contract: body/query)', () => {
     'content.caches.retrieve': written,
     'content.caches.update': `${written}&updateMask=ttl`,
     'content.caches.delete': written,
-    'content.files.create': written,
-    'content.files.upload': written,
     'content.files.list': written,
     'content.files.retrieve': written,
     'content.files.delete': written,

@@ -20,6 +20,7 @@ const uploaded = {
   path: 'upload/files',
   prefixes: contentPrefixes,
   stores: 'contentFiles',
+  query: {},
 } as const;
 
 /** Files that a provider stores for a workspace, in the form of generate-content (contract: batches/content-files). */
