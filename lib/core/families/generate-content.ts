@@ -109,7 +109,11 @@ export const generateContent: Family = {
   readUsage: (ask, answer) => (ask.cache ? readCacheUsage(ask, answer) : readContentUsage(answer)),
   outputBytes: contentOutputBytes,
   streamReader: (ask) => new ContentStream(ask),
-  faultOf: faultReader({ sayings: [], notFound: /^not_found$/ }),
+  faultOf: faultReader({
+    sayings: [],
+    notFound: /^not_found$/,
+    missing: /^(you do not have permission to access the file |cachedcontent not found)/,
+  }),
   // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
   // (contract: routing/broken-stream, routing/generate-content-clean).
   breakFrame: () => null,
