@@ -127,5 +127,6 @@ export function giveAddress(runtime: Runtime, call: ClaimedCall, given: GivenAns
 /** The address that the client has called, as far as it is known here: the host that it names, and its path. */
 function addressOf({ headers, target }: Arrival): string {
   const scheme = /^https\b/i.test(headers['x-forwarded-proto']?.trim() ?? '') ? 'https' : 'http';
-  return `${scheme}://${headers.host ?? 'localhost'}${target.split('?', 1)[0]}`;
+  const host = headers['x-forwarded-host'] ?? headers.host ?? 'localhost';
+  return `${scheme}://${host}${target.split('?', 1)[0]}`;
 }

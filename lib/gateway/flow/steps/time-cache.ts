@@ -46,8 +46,8 @@ async function readStand(runtime: Runtime, call: StoredCall): Promise<NonNullabl
       accept: 'application/json',
       signal: AbortSignal.timeout(READ_MS),
     });
-    if (answer?.status === 404 || answer?.status === 403) throw new Refused(unknown('cache'));
     const text = answer && (await readAtMost(answer.body, MOST_BYTES));
+    if (answer?.status === 404 || answer?.status === 403) throw new Refused(unknown('cache'));
     const stand = answer?.status === 200 && text ? standOfCache(JSON.parse(text.toString('utf8'))) : null;
     if (stand) return stand;
     throw new Error(`the provider answers ${answer?.status ?? 'nothing'} for a context cache`);
