@@ -40,7 +40,9 @@ function spokenOf(found: Matched | Refusal, headers: Headers): Matched | Refusal
   if ('code' in found) return found;
   const other = spoken
     .get(addressOf(found.operation))
-    ?.find((one) => isSpoken(one, headers) && one.prefixes.some((prefix) => isUnder(found.operation, prefix)));
+    ?.find(
+      (one) => isSpoken(one, headers) && one.prefixes.some((prefix) => isUnder(found.operation, prefix)),
+    );
   return other ? { operation: other, params: found.params } : found;
 }
 

@@ -27,7 +27,11 @@ const hourly = z
 /** Tokens are priced in USD per million. */
 const rateFields = {
   ...optionalEach(['characters'], usd, 'Dollars per million characters of spoken text.'),
-  ...optionalEach(['cacheStorage'], usd, 'Dollars per million tokens that a context cache keeps for an hour.'),
+  ...optionalEach(
+    ['cacheStorage'],
+    usd,
+    'Dollars per million tokens that a context cache keeps for an hour.',
+  ),
   ...optionalEach(['audioHour'], hourly, 'Dollars for an hour of audio.'),
   ...optionalEach(tokenClasses, usd, 'Dollars per million tokens.'),
   ...optionalEach(pieceClasses, usd, 'Dollars for one.'),

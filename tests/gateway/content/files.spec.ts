@@ -80,7 +80,8 @@ describe('files of generate-content (contract: batches/content-files)', () => {
       const contents = ['What is in it?', createPartFromUri(made.uri ?? '', 'text/plain')];
       const bare = await own.models.generateContent({ model, contents: ['What is in it?'] });
       const answer = await own.models.generateContent({ model, contents });
-      const added = (answer.usageMetadata?.promptTokenCount ?? 0) - (bare.usageMetadata?.promptTokenCount ?? 0);
+      const added =
+        (answer.usageMetadata?.promptTokenCount ?? 0) - (bare.usageMetadata?.promptTokenCount ?? 0);
       expect(added).toBe(textTokens(text));
 
       expect(await listed(other)).toEqual([]);
@@ -128,7 +129,9 @@ describe('files of generate-content (contract: batches/content-files)', () => {
     const { name } = record(record(await done.json()).file);
     const id = String(name).split('/').at(-1);
     await eventually(async () => {
-      const { rows } = await stack.db.pool.query('SELECT call_id, credential FROM resource WHERE id = $1', [id]);
+      const { rows } = await stack.db.pool.query('SELECT call_id, credential FROM resource WHERE id = $1', [
+        id,
+      ]);
       return rows;
     }, [{ call_id: begun.headers.get('x-request-id'), credential: 'default' }]);
     const call = await stack.call(done.headers.get('x-request-id') ?? '');
@@ -186,7 +189,9 @@ describe('files of generate-content (contract: batches/content-files)', () => {
       const begun = await start(own.key);
       const roomOf = async () => {
         const id = begun.headers.get('x-request-id');
-        const { rows } = await stack.db.pool.query('SELECT bytes::int FROM file_room WHERE call_id = $1', [id]);
+        const { rows } = await stack.db.pool.query('SELECT bytes::int FROM file_room WHERE call_id = $1', [
+          id,
+        ]);
         return rows;
       };
       expect(await roomOf()).toEqual([{ bytes: 10 }]);

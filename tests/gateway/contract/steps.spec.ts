@@ -233,7 +233,13 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   /** Where the parts of a new upload are sent. */
   async function uploadAddressOf(key: string): Promise<string> {
     const body = JSON.stringify(bodies['content.files.create']);
-    const begun = await ask(stack.url, 'POST', '/upload/v1beta/files', { ...uploadStart, ...bearer(key) }, body);
+    const begun = await ask(
+      stack.url,
+      'POST',
+      '/upload/v1beta/files',
+      { ...uploadStart, ...bearer(key) },
+      body,
+    );
     const { pathname, search } = new URL(headerOf(begun, 'x-goog-upload-url') ?? '');
     return `${pathname}${search}`;
   }
@@ -241,7 +247,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   async function contentFileOf(key: string): Promise<string> {
     const headers = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' };
     const answer = await ask(stack.url, 'POST', await uploadAddressOf(key), headers, fileText);
-    return String(record(jsonOf(answer).file).name).split('/').at(-1) ?? '';
+    return (
+      String(record(jsonOf(answer).file).name)
+        .split('/')
+        .at(-1) ?? ''
+    );
   }
 
   /** One that is charged: before that, its results cannot be deleted. */

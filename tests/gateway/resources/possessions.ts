@@ -63,24 +63,24 @@ export const complete = (asker: Asker, fields: object = {}) =>
 
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, talked, conversed, filmed, played, predicted, batched, contentFile, cached] = await Promise.all([
-
-    respond(asker),
-    complete(asker, { store: true }),
-    tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
-    tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
-    characterOf(asker.url, asker.key),
-    tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
-      instances: [{ prompt: promptOf() }],
-      parameters: { durationSeconds: 4 },
-    }),
-    runBatch(asker),
-    uploadInOnePart(asker),
-    tell(asker, 'POST', '/v1beta/cachedContents', {
-      model: `models/${cacheModel}`,
-      contents: [{ role: 'user', parts: [{ text: 'Words to keep' }] }],
-    }),
-  ]);
+  const [answered, talked, conversed, filmed, played, predicted, batched, contentFile, cached] =
+    await Promise.all([
+      respond(asker),
+      complete(asker, { store: true }),
+      tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
+      tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
+      characterOf(asker.url, asker.key),
+      tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
+        instances: [{ prompt: promptOf() }],
+        parameters: { durationSeconds: 4 },
+      }),
+      runBatch(asker),
+      uploadInOnePart(asker),
+      tell(asker, 'POST', '/v1beta/cachedContents', {
+        model: `models/${cacheModel}`,
+        contents: [{ role: 'user', parts: [{ text: 'Words to keep' }] }],
+      }),
+    ]);
   const operation = String(predicted.body.name);
   let done: Readonly<Record<string, unknown>> = {};
   await eventually(async () => {

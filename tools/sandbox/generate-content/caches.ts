@@ -1,6 +1,12 @@
 import { Collection, type ProviderMemory } from '#tools/sandbox/content/memory';
 import { readJson, record } from '#tools/sandbox/content/tool-call';
-import { type Answer, freeOfCharge, type Opened, type ReceivedRequest, type Truth } from '#tools/sandbox/dialect';
+import {
+  type Answer,
+  freeOfCharge,
+  type Opened,
+  type ReceivedRequest,
+  type Truth,
+} from '#tools/sandbox/dialect';
 import { keptName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
@@ -27,7 +33,9 @@ const usualSeconds = 3_600;
 export function isOfCaches(method: string, asked: string): boolean {
   const [found, id] = path.exec(asked) ?? [];
   if (found === undefined) return false;
-  return id === undefined ? method === 'POST' || method === 'GET' : ['GET', 'PATCH', 'DELETE'].includes(method);
+  return id === undefined
+    ? method === 'POST' || method === 'GET'
+    : ['GET', 'PATCH', 'DELETE'].includes(method);
 }
 
 /** Context caches as generativelanguage.googleapis.com keeps them. */
@@ -67,7 +75,8 @@ function getCache(memory: ProviderMemory, id: string, atMs: number): StoredCache
 function create(seen: ReceivedRequest, memory: ProviderMemory, count: Counts): Opened {
   const body = readJson(seen.body, 'Invalid JSON payload received.');
   const { model, displayName } = body;
-  if (typeof model !== 'string') throw new ProviderFault(400, '* CachedContent.model: model is not specified');
+  if (typeof model !== 'string')
+    throw new ProviderFault(400, '* CachedContent.model: model is not specified');
   const tokens = count(body);
   return {
     ...opened,

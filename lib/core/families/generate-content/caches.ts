@@ -123,7 +123,10 @@ function readSeconds(scan: Scan, nowMs: number, changes: boolean): number | Refu
   }
   if (ttl === null && expireTime === null) {
     if (!changes) return USUAL_SECONDS;
-    return refusal('invalid_body', 'Say how long the cache is to live: "ttl", such as "3600s", or "expireTime".');
+    return refusal(
+      'invalid_body',
+      'Say how long the cache is to live: "ttl", such as "3600s", or "expireTime".',
+    );
   }
   const written = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(ttl ?? '')?.[1];
   const endMs = expireTime !== null && isMoment(expireTime) ? Date.parse(expireTime) : Number.NaN;

@@ -119,7 +119,10 @@ const bareNotFound =
 const providerStatuses = new Set([408, 425, 499]);
 
 /** The check of one family. */
-export function faultReader({ sayings, ...dialect }: Dialect): (status: number | null, body: unknown) => Fault {
+export function faultReader({
+  sayings,
+  ...dialect
+}: Dialect): (status: number | null, body: unknown) => Fault {
   const all: readonly Saying[] = [...sayings, ...shared];
   return (status, body) => {
     const texts = errorTexts(body);

@@ -158,12 +158,7 @@ class HighestRates {
   readonly #made: Made;
   readonly #writesCache: () => boolean;
 
-  constructor(
-    inputTokens: number,
-    serviceTier: string | null,
-    made: Made,
-    writesCache: () => boolean,
-  ) {
+  constructor(inputTokens: number, serviceTier: string | null, made: Made, writesCache: () => boolean) {
     this.#inputTokens = inputTokens;
     this.#serviceTier = serviceTier;
     this.#made = made;

@@ -23,7 +23,8 @@ export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> 
     if (pinned !== null && !isSame(pinned, resource)) throw new Refused(refuseTwoKeepers(pinned, resource));
     pinned = resource;
     // Items are named together with the response that they came with: its total counts once.
-    if (resource.kind === 'cache' && resource.modelId !== call.ask.model) throw new Refused(refuseModel(resource));
+    if (resource.kind === 'cache' && resource.modelId !== call.ask.model)
+      throw new Refused(refuseModel(resource));
     if (resource.kind === 'response' || resource.kind === 'conversation' || resource.kind === 'cache') {
       previousTokens = Math.max(previousTokens, resource.tokens);
     }

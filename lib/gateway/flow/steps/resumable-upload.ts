@@ -85,7 +85,10 @@ export function isCancelled({ arrival: { headers }, ticket }: ClaimedCall, given
 
 function commandsIn(headers: Arrival['headers']): readonly string[] {
   const value = headers['x-goog-upload-command'] ?? '';
-  return value.toLowerCase().split(',').flatMap((one) => one.trim() || []);
+  return value
+    .toLowerCase()
+    .split(',')
+    .flatMap((one) => one.trim() || []);
 }
 
 /**

@@ -17,7 +17,8 @@ const MOST_BYTES = 1024 * 1024;
  */
 export async function timeCache<Stage extends FamilyCall>(runtime: Runtime, call: Stage): Promise<Stage> {
   const { params, resource } = call;
-  if (resource === null) return extendCall(call, { params: { ...params, nowMs: String(runtime.clock.now()) } });
+  if (resource === null)
+    return extendCall(call, { params: { ...params, nowMs: String(runtime.clock.now()) } });
   await placeCall(runtime, call);
   const { untilMs, tokens } = await readStand(runtime, extendCall(call, { resource }));
   return extendCall(call, {
@@ -30,7 +31,10 @@ export async function timeCache<Stage extends FamilyCall>(runtime: Runtime, call
   });
 }
 
-async function readStand(runtime: Runtime, call: StoredCall): Promise<NonNullable<ReturnType<typeof standOfCache>>> {
+async function readStand(
+  runtime: Runtime,
+  call: StoredCall,
+): Promise<NonNullable<ReturnType<typeof standOfCache>>> {
   const { resource, snapshot } = call;
   const parts = {
     pools: runtime.pools,

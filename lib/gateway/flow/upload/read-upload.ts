@@ -83,7 +83,10 @@ export async function readRaw(
   }
   spool.received();
   const read = (start: number, end: number) => spool.read(start, end);
-  return { scan: { ...noScan, upload: { bytes, files: [], read } }, remove: () => spool.remove() };
+  return {
+    scan: { ...noScan, upload: { bytes, textBytes: 0, files: [], read } },
+    remove: () => spool.remove(),
+  };
 }
 
 class UploadReading {

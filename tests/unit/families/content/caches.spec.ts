@@ -60,14 +60,18 @@ describe('what a context cache is asked for (contract: batches/caches)', () => {
     expect(asked('update', { ttl: '60s' }, params)).toMatchObject({ cache: { seconds: 60 } });
   });
 
-  it.each([{}, { ttl: '' }, { ttl: '-1s' }, { ttl: 's' }, { ttl: '1e3s' }, { expireTime: '2027-13-01T00:00:00Z' }])(
-    'a change by %j is refused',
-    (fields) => {
-      expect(askOf('update', fields, { model: 'a', untilMs: '0', tokens: '1' })).toMatchObject({
-        code: 'invalid_body',
-      });
-    },
-  );
+  it.each([
+    {},
+    { ttl: '' },
+    { ttl: '-1s' },
+    { ttl: 's' },
+    { ttl: '1e3s' },
+    { expireTime: '2027-13-01T00:00:00Z' },
+  ])('a change by %j is refused', (fields) => {
+    expect(askOf('update', fields, { model: 'a', untilMs: '0', tokens: '1' })).toMatchObject({
+      code: 'invalid_body',
+    });
+  });
 });
 
 describe('what a context cache costs (contract: batches/cache-charge, money/cache-storage)', () => {
