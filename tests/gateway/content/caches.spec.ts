@@ -161,8 +161,8 @@ describe('context caches (contract: batches/caches)', () => {
   });
 
   it('hold their storage too, so that a balance bounds them', async () => {
-    const own = await newClient({ rpm: 10_000, credit: '0.01' });
-    // 1,200 tokens for 168 hours would cost 20 cents.
+    const own = await newClient({ rpm: 10_000, credit: '0.02', strict: true });
+    // A thousand tokens for 168 hours cost 17 cents.
     const refused = await create(own, '604800s').catch((caught: unknown) => caught);
     expect(refused).toMatchObject({ status: 402 });
     expect(tokensOf(await create(own, '60s'))).toBeGreaterThan(0);
