@@ -3,6 +3,7 @@ import { Collection, type ProviderMemory } from '#tools/sandbox/content/memory';
 import { textTokens } from '#tools/sandbox/content/tokens';
 import { readJson, record } from '#tools/sandbox/content/tool-call';
 import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
+import { keptName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 interface StoredFile {
@@ -18,6 +19,8 @@ interface Upload {
   readonly announced: number;
   readonly mimeType: string;
   readonly displayName: string | null;
+  /** The name that decides what happens to its parts. */
+  readonly asked: string;
   parts: Buffer[];
   received: number;
 }
@@ -42,7 +45,10 @@ export function isOfContentFiles(
   return found !== undefined && (method === 'GET' || (method === 'DELETE' && id !== undefined));
 }
 
-/** Files as generativelanguage.googleapis.com stores them, uploaded in parts. */
+/**
+ * Files as generativelanguage.googleapis.com stores them, uploaded in parts. A display name such as
+ * "sandbox-fault~status-500" decides what happens to the beginning of the upload, and its parameter `post` to the parts.
+ */
 export function openContentFiles(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   if (uploadPath.test(seen.path)) {
     const id = seen.query.get('upload_id');
@@ -84,15 +90,18 @@ function start(seen: ReceivedRequest, memory: ProviderMemory): Opened {
     throw new ProviderFault(400, 'Only resumable uploads are simulated.');
   }
   const { displayName } = record(readJson(seen.body, 'Invalid JSON payload received.').file);
+  const asked = /^sandbox-(.+)$/.exec(String(displayName))?.[1]?.replaceAll('~', '/') ?? 'echo';
   const upload: Upload = {
     announced: Number(headers['x-goog-upload-header-content-length']),
     mimeType: headers['x-goog-upload-header-content-type'] ?? 'application/octet-stream',
     displayName: typeof displayName === 'string' ? displayName : null,
+    asked: keptName(asked, 'POST'),
     parts: [],
     received: 0,
   };
   return {
     ...opened,
+    asked,
     answer: () => {
       const id = `up${seen.id.slice(4)}`;
       uploads.put(memory, id, upload);
@@ -106,7 +115,9 @@ function takePart(seen: ReceivedRequest, memory: ProviderMemory, id: string): Op
   const upload = uploads.find(memory, id);
   if (!upload) throw new ProviderFault(404, 'The upload is not known.');
   const asked = (seen.headers['x-goog-upload-command'] ?? '').split(',').map((one) => one.trim());
-  return { ...opened, answer: () => answerPart(seen, memory, { id, upload, asked }) };
+  // Asking how far it came always works.
+  const fate = asked.includes('upload') ? upload.asked : 'echo';
+  return { ...opened, asked: fate, answer: () => answerPart(seen, memory, { id, upload, asked }) };
 }
 
 function answerPart(
