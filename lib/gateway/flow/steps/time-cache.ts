@@ -1,5 +1,6 @@
 import { Refused, refusal } from '#lib/core/errors';
 import { standOfCache } from '#lib/core/families/generate-content/caches';
+import { parseJson } from '#lib/core/families/reading/json';
 import { extendCall, type FamilyCall, type StoredCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { unknown } from '#lib/gateway/flow/steps/own-resource';
@@ -35,7 +36,24 @@ async function readStand(
   runtime: Runtime,
   call: StoredCall,
 ): Promise<NonNullable<ReturnType<typeof standOfCache>>> {
-  const { resource, snapshot } = call;
+  const answer = await askFor(runtime, call);
+  if (answer.status === 404 || answer.status === 403) throw new Refused(unknown('cache'));
+  const stand = answer.status === 200 ? standOfCache(parseJson(answer.text)) : null;
+  if (stand) return stand;
+  const why = answer.status === null ? 'it gave no answer' : `its answer was ${answer.status}`;
+  throw new Refused(
+    refusal(
+      'upstream_request_failed',
+      `The provider does not say until when the context cache is paid (${why}), so its time cannot be changed now; retry with backoff.`,
+    ),
+  );
+}
+
+/** @returns what the provider says of the cache; `status` null: it was not reached. */
+async function askFor(
+  runtime: Runtime,
+  { resource, snapshot }: StoredCall,
+): Promise<{ readonly status: number | null; readonly text: string }> {
   const parts = {
     pools: runtime.pools,
     access: runtime.access,
@@ -44,25 +62,13 @@ async function readStand(
       snapshot.ownKeys?.find(({ credential }) => credential?.name === name) ?? null,
   };
   const path = `/cachedContents/${encodeURIComponent(resource.id)}`;
+  const signal = AbortSignal.timeout(READ_MS);
   try {
-    const answer = await askProvider(parts, resource, {
-      path,
-      accept: 'application/json',
-      signal: AbortSignal.timeout(READ_MS),
-    });
-    const text = answer && (await readAtMost(answer.body, MOST_BYTES));
-    if (answer?.status === 404 || answer?.status === 403) throw new Refused(unknown('cache'));
-    const stand = answer?.status === 200 && text ? standOfCache(JSON.parse(text.toString('utf8'))) : null;
-    if (stand) return stand;
-    throw new Error(`the provider answers ${answer?.status ?? 'nothing'} for a context cache`);
-  } catch (error) {
-    if (error instanceof Refused) throw error;
-    runtime.report(error, call.id);
-    throw new Refused(
-      refusal(
-        'upstream_request_failed',
-        'The provider does not say until when the context cache is paid, so its time cannot be changed now; retry with backoff.',
-      ),
-    );
+    const answer = await askProvider(parts, resource, { path, accept: 'application/json', signal });
+    const read = answer && (await readAtMost(answer.body, MOST_BYTES));
+    return { status: answer?.status ?? null, text: read?.toString('utf8') ?? '' };
+  } catch {
+    // No connection, a time-out, no token of a cloud: nothing is known now, and the client may ask again.
+    return { status: null, text: '' };
   }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
 import { setCredential } from '#lib/control/operations/provider/credential';
-import { closeBalanced } from '#tests/support/books';
+import { closeBalanced, costOf } from '#tests/support/books';
 import { operate } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { uploadStart } from '#tests/support/spoken';
@@ -17,6 +17,10 @@ const store = 'https://generativelanguage.googleapis.com/v1beta/files';
 
 /** What reached the provider, in order. */
 const arrived: { readonly name: Name | null; readonly what: string }[] = [];
+
+const hourMs = 3_600_000;
+/** What the provider says of a context cache: until when it lives; null: it fails. */
+let untilMs: number | null = null;
 
 const server = createServer(async (request, response) => {
   const body = await textOf(request);
@@ -38,6 +42,18 @@ const server = createServer(async (request, response) => {
     response.writeHead(200, { ...json, 'x-goog-upload-status': 'final' }).end(JSON.stringify({ file }));
     return;
   }
+  if (pathname.startsWith('/v1beta/cachedContents')) {
+    if (request.method === 'GET' && untilMs === null) {
+      response.writeHead(500, json).end('{"error":{"code":500,"message":"Internal error."}}');
+      return;
+    }
+    const id = pathname.split('/')[3] ?? `of-${name}`;
+    const expireTime = new Date(untilMs ?? Date.now() + hourMs).toISOString();
+    const usageMetadata = { totalTokenCount: 100 };
+    const cache = { name: `cachedContents/${id}`, model: 'models/m', expireTime, usageMetadata };
+    response.writeHead(200, json).end(JSON.stringify(cache));
+    return;
+  }
   const answer = pathname.startsWith('/v1beta/models/')
     ? {
         candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
@@ -53,7 +69,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-describe('files of generate-content at a provider with two accounts (contract: jobs/pinning)', () => {
+describe('what a provider with two accounts keeps (contract: jobs/pinning)', () => {
   let stack: OwnStack;
   let key: string;
   const credential = (more: object) => operate(stack.db, setCredential, { provider: 'twin', ...more });
@@ -70,7 +86,7 @@ providers:
       credential: { env: TWIN_KEY }, stores: [contentFiles] }
 models:
   - { id: twin/m, name: M, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
-      offers: [{ provider: twin, upstreamModel: m, families: [generate-content], price: { input: "1", output: "4" } }] }
+      offers: [{ provider: twin, upstreamModel: m, families: [generate-content], price: { input: "1", output: "4", cacheStorage: "2" } }] }
 `;
     await operate(stack.db, applyCatalogue, { files: [{ name: 'twin.yaml', text }] });
     await credential({ name: 'second', env: 'TWIN_KEY_2' });
@@ -113,7 +129,7 @@ models:
     expect(begun.size).toBe(2);
   }
 
-  it('are sent, read and used by the account that has them, also when its credential was withdrawn', async () => {
+  it('files are sent, read and used by the account that has them, also when its credential was withdrawn', async () => {
     await uploadToBoth();
     const readAndUse = async () => {
       for (const name of names) {
@@ -130,13 +146,13 @@ models:
     await readAndUse();
   });
 
-  it('cannot be named together if they are in two accounts', async () => {
+  it('files cannot be named together if they are in two accounts', async () => {
     const parts = names.map((name) => ({ fileData: { fileUri: `${store}/of-${name}` } }));
     const answer = await ask('POST', '/v1beta/models/twin/m:generateContent', { contents: [{ parts }] });
     expect(answer.status).toBe(400);
   });
 
-  it('are not begun, and take no room, if the provider gives no address for the parts', async () => {
+  it('files are not begun, and take no room, if the provider gives no address for the parts', async () => {
     const refused = await start('no address');
     expect(refused.status).toBe(502);
     const id = refused.headers.get('x-request-id');
@@ -144,5 +160,39 @@ models:
       async () => (await stack.db.pool.query('SELECT 1 FROM file_room WHERE call_id = $1', [id])).rowCount,
       0,
     );
+  });
+
+  it('context caches are read, changed and used by the account that has them', async () => {
+    const contents = [{ parts: [{ text: 'Words to keep' }] }];
+    const made = await ask('POST', '/v1beta/cachedContents', { model: 'models/twin/m', contents });
+    const { name } = arrived.at(-1) ?? {};
+    const cachedContent = String(record(await made.json()).name);
+    untilMs = Date.now() + hourMs;
+    const path = `/v1beta/${cachedContent}`;
+    expect((await ask('GET', path)).status).toBe(200);
+    expect(arrived.at(-1)).toEqual({ name, what: `GET ${path}` });
+    const changed = await ask('PATCH', path, { ttl: '7200s' });
+    expect(arrived.slice(-2)).toEqual([
+      { name, what: `GET ${path}` },
+      { name, what: `PATCH ${path}` },
+    ]);
+    // The end that the provider tells is an hour from now: 100 tokens for an hour more, and the second that has begun.
+    const call = await stack.call(changed.headers.get('x-request-id') ?? '');
+    expect(call.lines).toMatchObject([{ class: 'cacheStorage', quantity: 101 }]);
+    expect(costOf(call)).toBe(101n * 2_000n);
+    const used = await ask('POST', '/v1beta/models/twin/m:generateContent', { contents, cachedContent });
+    expect([used.status, arrived.at(-1)?.name]).toEqual([200, name]);
+  });
+
+  it('a context cache is not changed, and costs nothing, if its provider does not say until when it is paid', async () => {
+    const contents = [{ parts: [{ text: 'Words to keep' }] }];
+    const made = await ask('POST', '/v1beta/cachedContents', { model: 'models/twin/m', contents });
+    const path = `/v1beta/${String(record(await made.json()).name)}`;
+    untilMs = null;
+    const refused = await ask('PATCH', path, { ttl: '7200s' });
+    expect(refused.status).toBe(502);
+    expect(arrived.at(-1)?.what).toBe(`GET ${path}`);
+    const call = await stack.call(refused.headers.get('x-request-id') ?? '');
+    expect(call).toMatchObject({ errorCode: 'upstream_request_failed', cost: '0' });
   });
 });
