@@ -30,8 +30,12 @@ interface GatewayProcess {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly port: number;
-  /** A key of a new workspace with funds. @param limit of each kind; "none": no limits. */
-  makeKey(name: string, limit: string): Promise<string>;
+  /**
+   * A key of a new workspace with funds.
+   * @param limit of each kind; "none": no limits.
+   * @param settings further options of `workspace create`.
+   */
+  makeKey(name: string, limit: string, settings?: readonly string[]): Promise<string>;
 }
 
 /** Starts a gateway as scripts/start.mjs does, on its own data directory and with one provider. */
@@ -69,9 +73,18 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     await stop(child);
     throw error;
   }
-  const makeKey = async (name: string, limit: string) => {
+  const makeKey = async (name: string, limit: string, settings: readonly string[] = []) => {
     const limits = ['--rpm', limit, '--tpm', limit, '--concurrency', limit];
-    const { slug } = await command('workspace', 'create', '--name', name, '--credit', '1000000', ...limits);
+    const { slug } = await command(
+      'workspace',
+      'create',
+      '--name',
+      name,
+      '--credit',
+      '1000000',
+      ...limits,
+      ...settings,
+    );
     const { key } = await command('key', 'create', '--workspace', slug, '--name', name, ...limits);
     return key;
   };

@@ -3,6 +3,7 @@ import { ContentCopy, type CopyRoom } from '#lib/gateway/content/copy';
 import { Masking } from '#lib/gateway/content/masks/masking';
 import { type ContentPlace, type KeptFacts, NotKept, type SealedContent } from '#lib/gateway/content/places';
 import type { Masks } from '#lib/gateway/content/pure/masks/mask';
+import { Rest } from '#lib/gateway/content/rest';
 import { contentOf, type KeptContent, sealContent } from '#lib/gateway/content/stored';
 import type { SealingKey } from '#lib/platform/sealing';
 
@@ -43,6 +44,7 @@ export class ContentKeeper implements CopyRoom {
   #free: number;
   readonly #waiting: Waiting[] = [];
   readonly #masking = new Masking();
+  readonly #rest = new Rest();
   /** Calls whose content is being masked. */
   readonly #unmasked = new Set<Promise<void>>();
   /** Batches that are written, one after another in each lane. */
@@ -167,7 +169,9 @@ export class ContentKeeper implements CopyRoom {
    * @returns how many were kept; 0: the process stops. @throws NotKept
    */
   async #send(batch: readonly Waiting[]): Promise<number> {
+    const fromMono = performance.now();
     const write = this.#place.begin(await this.#sealed(batch));
+    await this.#rest.after(performance.now() - fromMono);
     while (!this.#stopped) {
       try {
         const kept = await write();

@@ -14,6 +14,10 @@ import { openBytes, type SealingKey, sealBytes } from '#lib/platform/sealing';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
+/** Compressing shorter content would take longer than it saves, UTF-16 units. */
+const SHORT = 2_048;
+/** The first byte of JSON; compressed content begins otherwise. */
+const BRACE = 123;
 
 /** A request or an answer as it is kept. */
 const keptSide = z.object({
@@ -47,13 +51,14 @@ export async function contentOf({
   return { request: await keptOf(request), answer: await keptOf(answer) };
 }
 
-/** Compresses and seals content for the database (contract: content/sealed). */
+/** Compresses content, unless it is short, and seals it (contract: content/sealed). */
 export async function sealContent(
   { workspaceId, callId }: ContentOwner,
   content: KeptContent,
   key: SealingKey,
 ): Promise<Buffer> {
-  const packed = await compress(JSON.stringify(content));
+  const text = JSON.stringify(content);
+  const packed = text.length < SHORT ? Buffer.from(text) : await compress(text);
   return sealBytes(packed, key, contextOf(workspaceId, callId));
 }
 
@@ -64,7 +69,8 @@ export async function openContent(
   key: SealingKey,
 ): Promise<KeptContent> {
   const { plain } = openBytes(sealed, key, contextOf(workspaceId, callId));
-  return keptContent.parse(JSON.parse((await decompress(plain)).toString('utf8')));
+  const text = plain[0] === BRACE ? plain : await decompress(plain);
+  return keptContent.parse(JSON.parse(text.toString('utf8')));
 }
 
 async function keptOf({ contentType, coding, data, cut }: CopiedSide): Promise<KeptSide> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ContentCopy, MOST_KEPT } from '#lib/gateway/content/copy';
+import { restMs } from '#lib/gateway/content/pure/rest-ms';
 import { mayKeep } from '#lib/gateway/content/pure/which';
 import { omittedData, withoutData } from '#lib/gateway/content/pure/without-data';
 import { contentOf, openContent, sealContent as seal } from '#lib/gateway/content/stored';
@@ -46,6 +47,17 @@ describe('which calls are kept (contract: content/which)', () => {
     );
     expect(kept.length).toBeGreaterThan(850);
     expect(kept.length).toBeLessThan(1_150);
+  });
+});
+
+describe('work beside the calls (contract: content/beside)', () => {
+  test.each([
+    [0, 0],
+    [0.5, 20],
+    [0.95, 380],
+    [1, 1_000],
+  ])('rests after 20 ms while calls take the share %d of the time, %d ms', (busy, ms) => {
+    expect(restMs(20, busy)).toBeCloseTo(ms);
   });
 });
 
@@ -106,6 +118,15 @@ describe('data in Base64 (contract: content/what)', () => {
     ['words', 'lorem ipsum '.repeat(500)],
   ])('stays: %s', (_, text) => {
     expect(withoutData(text)).toBe(text);
+  });
+
+  test('is looked for in linear time, also in text of many runs that are just too short', () => {
+    const short = 'abcdefghijklmnopqrstuvwxyz'.repeat(106).slice(0, 2_731);
+    for (const text of [`${short} `.repeat(384), `${'\\/'.repeat(2_731)} `.repeat(190)]) {
+      expect(withoutData(text)).toBe(text);
+    }
+    const found = withoutData(`${short}== ${short}Z==${short}`);
+    expect(found).toMatch(/^[a-z]+== omitted-2049-bytes-sha256-[0-9a-f]{64}[a-z]+$/);
   });
 });
 

@@ -12,6 +12,10 @@ interface GatewayPlace {
   readonly oneCore?: boolean;
   /** How many credentials its provider has; 1 if left out. */
   readonly credentials?: number;
+  /** Options of `workspace create` for the workspace that calls. */
+  readonly settings?: readonly string[];
+  /** If given, metrics are on. */
+  readonly metricsToken?: string;
 }
 
 const chat = {
@@ -24,7 +28,7 @@ const chat = {
 export function startGateway(
   name: string,
   lane: 'node' | 'web',
-  { workers, oneCore = false, credentials = 1 }: GatewayPlace = {},
+  { workers, oneCore = false, credentials = 1, settings = [], metricsToken = '' }: GatewayPlace = {},
 ): StartTarget {
   return async ({ folder, upstreamPort, flags }) => {
     const dataDir = join(folder, name);
@@ -40,11 +44,11 @@ export function startGateway(
       ],
       credentials,
       flags: [...heldFlags, ...flags],
-      env: { LANE: lane, WORKERS: String(workers ?? 1), BENCH_HELD: heldFile },
+      env: { LANE: lane, WORKERS: String(workers ?? 1), BENCH_HELD: heldFile, METRICS_TOKEN: metricsToken },
     });
     try {
       // Limits that the load cannot reach: they are counted, but refuse nothing.
-      const key = await makeKey(`bench-${name}-${process.pid}`, '1000000000');
+      const key = await makeKey(`bench-${name}-${process.pid}`, '1000000000', settings);
       await probe(port, key);
       if (workers === undefined && !oneCore) moveChildren(pid);
       return {

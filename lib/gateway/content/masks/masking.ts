@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { MaskAnswer, MaskTask } from '#lib/gateway/content/masks/thread';
+import { Rest } from '#lib/gateway/content/rest';
 
 /** How long masking the content of one call may take, ms; most take less than a hundredth of it. */
 const MASK_MS = 5_000;
@@ -16,6 +17,11 @@ interface Waiting {
   done(answer: MaskAnswer): void;
 }
 
+interface Queue {
+  readonly tasks: Waiting[];
+  bytes: number;
+}
+
 /**
  * Masks content in a thread of its own, so that patterns never delay a call. Workspaces take turns; what takes too long
  * ends the thread (contract: content/masks).
@@ -23,9 +29,10 @@ interface Waiting {
 export class Masking {
   readonly #withinMs: number;
   /** By workspace, in the order of their turns. */
-  readonly #queues = new Map<string, Waiting[]>();
+  readonly #queues = new Map<string, Queue>();
   #thread: Worker | null = null;
-  #running: Waiting | null = null;
+  readonly #rest = new Rest();
+  #running = false;
   #stopped = false;
 
   constructor(withinMs = MASK_MS) {
@@ -35,49 +42,66 @@ export class Masking {
   /** @returns null: it was not masked, so it must not be kept. */
   mask(workspaceId: string, task: MaskTask): Promise<MaskAnswer> {
     const bytes = (task.request.text?.length ?? 0) + (task.answer.text?.length ?? 0);
-    const queue = this.#queues.get(workspaceId) ?? [];
-    const waiting = queue.reduce((sum, one) => sum + one.bytes, 0);
-    if (this.#stopped || (queue.length > 0 && waiting + bytes > WAITING_BYTES)) return Promise.resolve(null);
+    const queue = this.#queues.get(workspaceId) ?? { tasks: [], bytes: 0 };
+    const full = queue.tasks.length > 0 && queue.bytes + bytes > WAITING_BYTES;
+    if (this.#stopped || full) return Promise.resolve(null);
     this.#queues.set(workspaceId, queue);
     return new Promise((resolve) => {
-      queue.push({ task, bytes, done: resolve });
-      this.#next();
+      queue.tasks.push({ task, bytes, done: resolve });
+      queue.bytes += bytes;
+      if (!this.#running) void this.#run();
     });
   }
 
   /** Ends the thread; what waits is not masked. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const queue of this.#queues.values()) for (const { done } of queue) done(null);
+    for (const { tasks } of this.#queues.values()) for (const { done } of tasks) done(null);
     this.#queues.clear();
     await this.#end();
   }
 
-  #next(): void {
-    if (this.#running !== null) return;
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#queues.size > 0) {
+      const waiting = this.#next();
+      if (!waiting) continue;
+      const fromMono = performance.now();
+      waiting.done(await this.#ask(waiting.task));
+      await this.#rest.after(performance.now() - fromMono);
+    }
+    this.#running = false;
+  }
+
+  #next(): Waiting | null {
     const [turn] = this.#queues;
-    if (!turn) return;
+    if (!turn) return null;
     const [workspaceId, queue] = turn;
-    const waiting = queue.shift();
+    const waiting = queue.tasks.shift();
     this.#queues.delete(workspaceId);
-    if (queue.length > 0) this.#queues.set(workspaceId, queue);
-    if (!waiting) return;
-    this.#running = waiting;
+    if (!waiting) return null;
+    queue.bytes -= waiting.bytes;
+    if (queue.tasks.length > 0) this.#queues.set(workspaceId, queue);
+    return waiting;
+  }
+
+  /** @returns null: the thread ended, or took too long and was ended. */
+  #ask(task: MaskTask): Promise<MaskAnswer> {
     const thread = this.#started();
     const tooLong = setTimeout(() => void this.#end(), this.#withinMs);
     tooLong.unref();
-    const finish = (answer: MaskAnswer) => {
-      clearTimeout(tooLong);
-      thread.off('message', finish);
-      thread.off('exit', lost);
-      this.#running = null;
-      waiting.done(answer);
-      this.#next();
-    };
-    const lost = () => finish(null);
-    thread.on('message', finish);
-    thread.on('exit', lost);
-    thread.postMessage(waiting.task);
+    return new Promise((resolve) => {
+      const finish = (answer: MaskAnswer) => {
+        clearTimeout(tooLong);
+        thread.off('message', finish);
+        thread.off('exit', lost);
+        resolve(answer);
+      };
+      const lost = () => finish(null);
+      thread.on('message', finish);
+      thread.on('exit', lost);
+      thread.postMessage(task);
+    });
   }
 
   #started(): Worker {
