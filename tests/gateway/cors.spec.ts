@@ -39,7 +39,7 @@ describe.each(['node', 'web'] as const)('a browser over the %s lane (contract: r
       const answer = await ask(stack.url, 'OPTIONS', target, from(page, { ...preflight, ...wanted }));
       expect([answer.status, answer.body.length]).toEqual([204, 0]);
       expectReadable(answer);
-      expect(headerOf(answer, 'access-control-allow-methods')).toBe('GET, POST, DELETE');
+      expect(headerOf(answer, 'access-control-allow-methods')).toBe('GET, POST, PATCH, DELETE');
       expect(headerOf(answer, 'access-control-allow-headers')).toBe(
         'authorization,content-type,x-stainless-os',
       );

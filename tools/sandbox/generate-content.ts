@@ -1,7 +1,14 @@
 import { compose } from '#tools/sandbox/chat/compose';
 import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
 import { type Answer, type Dialect, plainFrame } from '#tools/sandbox/dialect';
-import { type ContentAsk, methodPath, readContentAsk } from '#tools/sandbox/generate-content/ask';
+import {
+  type ContentAsk,
+  contentTokens,
+  methodPath,
+  readContentAsk,
+} from '#tools/sandbox/generate-content/ask';
+import { isOfCaches, openCaches } from '#tools/sandbox/generate-content/caches';
+import { isOfContentFiles, openContentFiles } from '#tools/sandbox/generate-content/files';
 import { blockedFrame, contentFrames, wholeCandidates } from '#tools/sandbox/generate-content/frames';
 import { isOfOperations, openOperations } from '#tools/sandbox/generate-content/operations';
 import { contentUsage, modalities } from '#tools/sandbox/generate-content/usage';
@@ -31,11 +38,19 @@ export const generateContent: Dialect = {
     },
   ]),
 
-  handles: (method, path) => isOfOperations(method, path) || (method === 'POST' && methodPath.test(path)),
+  handles: (method, path, headers) =>
+    isOfOperations(method, path) ||
+    isOfContentFiles(method, path, headers) ||
+    isOfCaches(method, path) ||
+    (method === 'POST' && methodPath.test(path)),
 
   open(seen, cache, memory) {
     if (isOfOperations(seen.method, seen.path)) return openOperations(seen, memory);
-    const ask = readContentAsk(seen);
+    if (isOfContentFiles(seen.method, seen.path, seen.headers)) return openContentFiles(seen, memory);
+    if (isOfCaches(seen.method, seen.path)) {
+      return openCaches(seen, memory, (body) => contentTokens(body, memory));
+    }
+    const ask = readContentAsk(seen, memory);
     const head = { modelVersion: ask.chat.model, responseId: seen.id.slice(4, 27) };
     return {
       model: ask.chat.model,
@@ -64,6 +79,7 @@ function answerOf(
   const truth = {
     ...composed.truth,
     inputTokens: ask.chat.inputTokens + ask.toolTokens,
+    cachedTokens: Math.max(composed.truth.cachedTokens, ask.cachedTokens),
     cacheWriteTokens: 0,
     serviceTier: behaviour.tier ?? ask.chat.serviceTier ?? 'standard',
     ...(ask.counts || ask.blocked ? { outputTokens: 0, reasoningTokens: 0 } : {}),

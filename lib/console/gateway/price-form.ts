@@ -22,6 +22,7 @@ const rateClasses = [
   ...['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'],
   ...['audioInput', 'audioOutput', 'imageInput', 'imageOutput'],
   ...pieces,
+  'cacheStorage',
 ];
 
 /** The rates that a price does not have yet and may get. Pure. */
@@ -89,9 +90,14 @@ function lineOf(key: string, variant: string | null, usd: string, { group, path 
     name: `${path}${variant ?? ''}`,
     group,
     label: variant === null ? showClass(key) : `${showClass(key)}, ${variant}`,
-    unit: pieces.some((one) => one === key) ? 'each' : 'per million tokens',
+    unit: unitOf(key),
     usd,
   };
+}
+
+function unitOf(key: string): string {
+  if (key === 'cacheStorage') return 'per million tokens an hour';
+  return pieces.some((one) => one === key) ? 'each' : 'per million tokens';
 }
 
 function isRecord(value: unknown): value is FormPrice {

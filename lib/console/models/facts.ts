@@ -51,6 +51,7 @@ export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => stri
 /** What prices in the table are for, besides a million tokens. */
 const perUnit: Record<ListedRate['unit'], string> = {
   'million tokens': '',
+  'million tokens an hour': ' an hour',
   'million characters': ' per 1 M characters',
   hour: ' an hour',
   one: ' each',

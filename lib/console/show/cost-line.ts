@@ -20,6 +20,7 @@ const names: Record<string, string> = {
   videoSecond: 'Video seconds',
   webSearches: 'Web searches',
   webSearch: 'Web searches',
+  cacheStorage: 'Cache storage',
   characters: 'Characters',
   audioMs: 'Audio',
   request: 'Request',
@@ -43,6 +44,7 @@ export function showClass(className: string): string {
 export function showUnitPrice(className: string, unitPrice: string): string {
   const [base = ''] = className.split(':');
   if (base === 'characters') return `${showMoney(unitPrice)} per 1 M characters`;
+  if (base === 'cacheStorage') return `${showMoney(unitPrice)} per 1 M an hour`;
   if (base === 'audioMs') return `${showMoney(formatUsd(hourlyNano(parseUsd(unitPrice))))} an hour`;
   // Its unit is a nano-dollar of the list price.
   if (base === ownFeeClass) return `${formatUsd(parseUsd(unitPrice) * 100_000n)}% of list price`;
@@ -57,6 +59,7 @@ export function showQuantity(className: string, quantity: number): string {
   const [base = ''] = className.split(':');
   if (base === 'characters') return `${showCount(quantity)} ${quantity === 1 ? 'character' : 'characters'}`;
   if (base === 'audioMs') return `${showSeconds(quantity)} s of audio`;
+  if (base === 'cacheStorage') return `${showCount(quantity)} tokens × hours`;
   if (base === ownFeeClass) return showMoney(formatUsd(BigInt(quantity)));
   return showCount(quantity);
 }

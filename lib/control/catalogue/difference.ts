@@ -245,6 +245,7 @@ const perPiece: Readonly<Record<string, string>> = {
   image: 'an image',
   videoSecond: 'a second of video',
   webSearch: 'a web search',
+  cacheStorage: 'per million cached tokens an hour',
   request: 'a request',
 };
 

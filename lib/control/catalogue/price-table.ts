@@ -3,7 +3,13 @@ import type { Price, Rates } from '#lib/core/metering/price-list';
 import { formatUsd } from '#lib/core/money';
 
 /** What a price is for. */
-export const rateUnits = ['million tokens', 'million characters', 'hour', 'one'] as const;
+export const rateUnits = [
+  'million tokens',
+  'million tokens an hour',
+  'million characters',
+  'hour',
+  'one',
+] as const;
 export type RateUnit = (typeof rateUnits)[number];
 
 /** One rate of a band. */
@@ -70,6 +76,7 @@ export function rateUsd(name: string, nano: bigint): string {
 
 function unitOf(name: string): RateUnit {
   if (name === 'characters') return 'million characters';
+  if (name === 'cacheStorage') return 'million tokens an hour';
   if (name === 'audioMs') return 'hour';
   return pieces.has(name) ? 'one' : 'million tokens';
 }

@@ -15,10 +15,11 @@ export const resourceKinds = [
   'operation',
   'file',
   'batch',
+  'cache',
 ] as const;
 
 /** Kinds that providers keep until they are deleted, and so does the gateway (contract: jobs/lifetime). */
-export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character', 'file'];
+export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character', 'file', 'cache'];
 
 export type ResourceKind = (typeof resourceKinds)[number];
 

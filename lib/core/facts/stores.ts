@@ -11,6 +11,7 @@ export const storeFamilies = {
   batches: 'chat',
   messageFiles: 'messages',
   messageBatches: 'messages',
+  contentFiles: 'generate-content',
 } as const satisfies Readonly<Record<string, FamilyId>>;
 
 export type StoreName = keyof typeof storeFamilies;
@@ -18,6 +19,6 @@ export type StoreName = keyof typeof storeFamilies;
 export const storeNames = Object.keys(storeFamilies) as readonly StoreName[];
 
 /** Those whose things take room of the workspace's files (contract: batches/room). */
-export const fileStores: ReadonlySet<StoreName> = new Set(['files', 'messageFiles']);
+export const fileStores: ReadonlySet<StoreName> = new Set(['files', 'messageFiles', 'contentFiles']);
 /** Those that only the operator's credentials are used for (contract: own-keys/use). */
 export const operatorStores: ReadonlySet<StoreName> = new Set([...fileStores, 'batches', 'messageBatches']);

@@ -19,7 +19,7 @@ export interface Operation {
   /** As the call log shows it: "chat.create". */
   readonly name: string;
   readonly family: FamilyId | 'models';
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /**
    * Segments after the version prefix; `{x}` takes one segment, `{x+}` one or more (a slug may hold a
    * slash), `{x+}:verb` ends in that verb. "chat/completions", "models/{model+}:generateContent".
@@ -49,6 +49,13 @@ export interface Operation {
   readonly deletesResults?: true;
   /** It is called by this header in the request; without the header, its path is another operation's. */
   readonly spokenWith?: string;
+  /** Values of that header that call it; absent: any. */
+  readonly spokenAs?: RegExp;
+  /**
+   * Of an upload in parts: it begins one, or it brings a part, by the address that the beginning gave
+   * (contract: batches/content-files).
+   */
+  readonly resumable?: 'start' | 'part';
   /** It has a provider store something new, and names no model (contract: routing/no-model). */
   readonly stores?: StoreName;
   /**
@@ -64,8 +71,13 @@ export interface Operation {
     readonly most: number;
     /** Names of the query that entries must match. */
     readonly filters?: readonly string[];
-    /** Pages are asked for with `after_id` and `before_id`; absent: with `after` and `order`. */
-    readonly paging?: 'ids';
+    /**
+     * Pages are asked for with `after_id` and `before_id`, or with `pageSize` and `pageToken`; absent: with `after` and
+     * `order`.
+     */
+    readonly paging?: 'ids' | 'tokens';
+    /** The member of the answer that has the entries; absent: `data`. */
+    readonly member?: string;
   };
   /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;
@@ -78,6 +90,8 @@ export interface Operation {
    * (contract: families/same-model).
    */
   readonly sameModel?: true;
+  /** It has a provider keep a context cache, and pays for that at once (contract: batches/cache-charge). */
+  readonly caches?: true;
   /** It is a session over a WebSocket, in which each response is a call; an HTTP request to it is refused. */
   readonly socket?: true;
   /** What a stored operation does to its resource beyond reading it; `extend`: later calls read more again. */
@@ -139,6 +153,8 @@ export interface Ask {
   readonly repeatedModel?: readonly Found[];
   /** Media to be made; absent: only text. */
   readonly media?: AskedMedia;
+  /** A context cache to be kept; absent: none. */
+  readonly cache?: AskedCache;
   /** Audio to be made or read; absent: none that is priced by its length or its text. */
   readonly audio?: AskedAudio;
   /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
@@ -173,6 +189,14 @@ export interface AskedMedia {
   readonly quantity: number;
   /** Entries of a price map that fit its size or quality, the closest first. */
   readonly names: readonly string[];
+}
+
+/** A context cache that a request has a provider keep (contract: batches/cache-charge). */
+export interface AskedCache {
+  /** Of a cache that is there already; null: the answer says it. */
+  readonly tokens: number | null;
+  /** How long it is kept for this request, s. */
+  readonly seconds: number;
 }
 
 /** Audio that a request asks for or brings (contract: money/audio-hold). */

@@ -1,9 +1,22 @@
 import type { OfferFacts } from '#lib/core/facts/snapshot';
-import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { type Ask, type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { contentAbilities } from '#lib/core/families/generate-content/abilities';
 import { readContentAsk } from '#lib/core/families/generate-content/ask';
+import {
+  cacheOperations,
+  isOfCaches,
+  readCacheAsk,
+  readCacheUsage,
+  shownCache,
+} from '#lib/core/families/generate-content/caches';
 import { contentEdits } from '#lib/core/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/core/families/generate-content/fields';
+import {
+  contentFileOperations,
+  isOfFiles,
+  readFileStart,
+  shownContentFile,
+} from '#lib/core/families/generate-content/files';
 import { operationJobs, operationPath, shownIn } from '#lib/core/families/generate-content/operation';
 import { contentOutputBytes } from '#lib/core/families/generate-content/output';
 import { contentPrefixes, contentQuery, verbOf } from '#lib/core/families/generate-content/path';
@@ -74,6 +87,8 @@ const operations: readonly Operation[] = [
     query: { alt: fileKind, $alt: fileKind },
     shows: false,
   },
+  ...contentFileOperations,
+  ...cacheOperations,
 ];
 
 /** The generate-content family: the model is in the path, and the method's name says whether to stream. */
@@ -82,20 +97,30 @@ export const generateContent: Family = {
   operations,
   streamsArrays: true,
   abilities: contentAbilities,
-  readAsk: (raw) =>
-    raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw),
+  readAsk: (raw) => {
+    if (isOfCaches(raw.operation)) return readCacheAsk(raw);
+    return raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw);
+  },
+  readStored: readFileStart,
   edits: contentEdits,
   upstreamPath: (ask, offer) =>
     storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
   credentialHeader: 'x-goog-api-key',
-  readUsage: (_ask, answer) => readContentUsage(answer),
+  readUsage: (ask, answer) => (ask.cache ? readCacheUsage(ask, answer) : readContentUsage(answer)),
   outputBytes: contentOutputBytes,
   streamReader: (ask) => new ContentStream(ask),
-  faultOf: faultReader({ sayings: [], notFound: /^not_found$/ }),
+  faultOf: faultReader({
+    sayings: [],
+    notFound: /^not_found$/,
+    missing: /^(you do not have permission to access the file |cachedcontent not found)/,
+  }),
   // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
   // (contract: routing/broken-stream, routing/generate-content-clean).
   breakFrame: () => null,
-  shown: shownIn,
+  shown: (operation, answer) => {
+    if (isOfCaches(operation)) return shownCache(answer);
+    return isOfFiles(operation) ? shownContentFile(answer) : shownIn(operation, answer);
+  },
   jobs: operationJobs,
   signOfLife: null,
   clientPath: '/v1beta/models/{model}:generateContent',
@@ -103,12 +128,13 @@ export const generateContent: Family = {
 };
 
 /** Where something that is kept is read; null for a call of a model. */
-function storedPath(
-  { operation: { steps, resource }, params: { id = '' } }: Ask,
-  offer: OfferFacts,
-): string | null {
+function storedPath(ask: Ask, offer: OfferFacts): string | null {
+  const { steps, resource, resumable, download } = ask.operation;
+  const { id = '', upload = '' } = ask.params;
+  if (isOfCaches(ask.operation)) return ownPath(ask);
   if (steps !== 'stored') return null;
+  if (resumable) return resumable === 'start' ? '/files' : upload;
   return resource?.kind === 'file'
-    ? `/files/${encodeURIComponent(id)}:download`
+    ? `/files/${encodeURIComponent(id)}${download ? ':download' : ''}`
     : operationPath(resourceName(offer), id);
 }

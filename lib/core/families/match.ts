@@ -38,9 +38,21 @@ type Headers = Readonly<Record<string, string | undefined>>;
 /** The operation of the same address that a request's header calls instead (contract: families/shared-addresses). */
 function spokenOf(found: Matched | Refusal, headers: Headers): Matched | Refusal {
   if ('code' in found) return found;
-  const other = spoken.get(addressOf(found.operation));
-  if (other?.spokenWith === undefined || headers[other.spokenWith] === undefined) return found;
-  return { operation: other, params: found.params };
+  const other = spoken
+    .get(addressOf(found.operation))
+    ?.find(
+      (one) => isSpoken(one, headers) && one.prefixes.some((prefix) => isUnder(found.operation, prefix)),
+    );
+  return other ? { operation: other, params: found.params } : found;
+}
+
+function isSpoken({ spokenWith = '', spokenAs }: Operation, headers: Headers): boolean {
+  const value = headers[spokenWith];
+  return value !== undefined && (spokenAs?.test(value) ?? true);
+}
+
+function isUnder({ prefixes }: Operation, prefix: Operation['prefixes'][number]): boolean {
+  return prefixes.includes(prefix);
 }
 
 function addressOf({ method, path }: Operation): string {
@@ -92,6 +104,7 @@ function findIn(table: RouteTable, method: string, path: string): Matched | Refu
 const noHeaders: Headers = Object.freeze({});
 const table = buildTable(operations.filter(({ spokenWith }) => spokenWith === undefined));
 /** Operations that are called by a header, by their address. */
-const spoken = new Map(
-  operations.filter(({ spokenWith }) => spokenWith !== undefined).map((one) => [addressOf(one), one]),
+const spoken: ReadonlyMap<string, readonly Operation[]> = Map.groupBy(
+  operations.filter(({ spokenWith }) => spokenWith !== undefined),
+  addressOf,
 );

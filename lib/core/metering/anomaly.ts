@@ -48,14 +48,17 @@ export function boundUsage(
   const { nested } = report;
   const many = serverTools || report.iterated === true;
   const own = limitsOf(model, choices, many ? MOST_PASSES : 1);
-  if (nested.length === 0 && isWithin(report.usage, own)) return { report, flags: noFlags };
-  const flags = new Set<string>();
+  const { kept } = report;
+  const keepsMore = kept !== undefined && kept.tokens > own.input;
+  if (nested.length === 0 && !keepsMore && isWithin(report.usage, own)) return { report, flags: noFlags };
+  const flags = new Set<string>(keepsMore ? ['usage_anomaly'] : []);
   const usage = bounded(report.usage, own, flags);
   // A nested model's own sizes may be unknown; it is another pass over the same call.
   const others = limitsOf(model, choices, MOST_PASSES);
   const parts = nested.map((part) => ({ ...part, usage: bounded(part.usage, others, flags) }));
   if (flags.size === 0) return { report, flags: noFlags };
-  return { report: { ...report, usage, nested: parts }, flags: [...flags] };
+  const most = keepsMore ? { kept: { ...kept, tokens: own.input } } : {};
+  return { report: { ...report, ...most, usage, nested: parts }, flags: [...flags] };
 }
 
 const noFlags: readonly string[] = [];

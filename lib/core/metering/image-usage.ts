@@ -89,7 +89,8 @@ export function estimateUsage(
     usage.reasoning += workedTokens - usage.output;
     usage.output = workedTokens;
   }
-  return { serviceTier: null, nested: [], flags: [], ...told, usage };
+  const kept = ask.cache && { tokens: ask.cache.tokens ?? usage.input, seconds: ask.cache.seconds };
+  return { serviceTier: null, nested: [], flags: [], ...told, ...(kept && { kept }), usage };
 }
 
 /** A usage with its input as the request weighs, less what of it was read under another class. */

@@ -20,6 +20,8 @@ export interface Rates {
   readonly characters?: bigint;
   /** Per million milliseconds of audio that is made or read; a catalogue has it per hour. */
   readonly audioMs?: bigint;
+  /** Per million tokens that a context cache keeps for an hour. */
+  readonly cacheStorage?: bigint;
   readonly request?: bigint;
   readonly webSearch?: bigint;
 }

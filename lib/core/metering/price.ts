@@ -50,6 +50,7 @@ export function price(
   bill.usage(report.usage, ownRates, '');
   const requestFee = ownRates.of('request') ?? 0n;
   if (requestFee > 0n) bill.line('request', 1, requestFee);
+  if (report.kept) bill.storage(tokenHours(report.kept), ownRates.of('cacheStorage'));
   for (const nested of report.nested) {
     const nestedPrice = nestedPrices.get(nested.upstreamModel);
     if (!nestedPrice) bill.flag('unpriced_nested');
@@ -63,6 +64,11 @@ export function price(
     lines: bill.lines,
     flags: bill.flags,
   };
+}
+
+/** What a context cache is charged by: tokens × hours, rounded up once (contract: money/cache-storage). */
+export function tokenHours({ tokens, seconds }: NonNullable<UsageReport['kept']>): number {
+  return Math.ceil((countOf(tokens) * countOf(seconds)) / 3_600);
 }
 
 /** An answer that names no tier is charged by the one that was asked for; null: none was. */
@@ -189,6 +195,10 @@ class Bill {
       (least, one) => (least === undefined || one < least ? one : least),
       undefined,
     );
+  }
+
+  storage(quantity: number, rate: bigint | undefined): void {
+    this.#priced('cacheStorage', quantity, rate);
   }
 
   #priced(name: string, quantity: number, rate: bigint | undefined): void {

@@ -52,6 +52,8 @@ export interface NestedUsage {
 /** What a family's reader found in an answer. */
 export interface UsageReport {
   readonly usage: Usage;
+  /** A context cache that the call pays for, and how long, s (contract: batches/cache-charge); absent: none. */
+  readonly kept?: { readonly tokens: number; readonly seconds: number };
   /**
    * The tier that the answer names, as it does; null when it names none. It decides the price
    * (contract: money/service-tiers).

@@ -27,6 +27,11 @@ const hourly = z
 /** Tokens are priced in USD per million. */
 const rateFields = {
   ...optionalEach(['characters'], usd, 'Dollars per million characters of spoken text.'),
+  ...optionalEach(
+    ['cacheStorage'],
+    usd,
+    'Dollars per million tokens that a context cache keeps for an hour.',
+  ),
   ...optionalEach(['audioHour'], hourly, 'Dollars for an hour of audio.'),
   ...optionalEach(tokenClasses, usd, 'Dollars per million tokens.'),
   ...optionalEach(pieceClasses, usd, 'Dollars for one.'),
@@ -86,7 +91,7 @@ function readContextTiers(tiers: NonNullable<FilePrice['tiers']>): ContextTier[]
 
 function readRates(rates: FileRates): Rates {
   const read: Record<string, bigint | Record<string, bigint>> = {};
-  for (const name of [...tokenClasses, 'characters'] as const) {
+  for (const name of [...tokenClasses, 'characters', 'cacheStorage'] as const) {
     const value = rates[name];
     if (value !== undefined) read[name] = parseUsd(value);
   }
@@ -112,7 +117,7 @@ const nano = z
   .regex(/^\d{1,24}$/)
   .transform(BigInt);
 const storedRatesShape = z.strictObject({
-  ...optionalEach([...tokenClasses, 'characters', 'audioMs'], nano),
+  ...optionalEach([...tokenClasses, 'characters', 'audioMs', 'cacheStorage'], nano),
   ...optionalEach(pieceClasses, nano),
   ...optionalEach(mappedClasses, z.union([nano, z.record(z.string(), nano)])),
 });

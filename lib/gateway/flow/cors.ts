@@ -15,6 +15,8 @@ const exposed = [
   'x-translated',
   'x-translation-loss',
   'x-token-count',
+  'x-goog-upload-url',
+  'x-goog-upload-status',
 ].join(', ');
 
 /** How long a browser keeps a preflight's answer, s. */
@@ -46,7 +48,7 @@ export function preflightHeaders(origins: ReadonlySet<string>, head: Head): Head
   const wanted = headers['access-control-request-headers']?.trim() ?? '';
   return [
     'access-control-allow-methods',
-    'GET, POST, DELETE',
+    'GET, POST, PATCH, DELETE',
     ...(headerNames.test(wanted) ? ['access-control-allow-headers', wanted] : []),
     'access-control-max-age',
     String(MAX_AGE_SECONDS),

@@ -10,6 +10,7 @@ import type { Drains } from '#lib/gateway/flow/relay/drains';
 import type { SignOfLife } from '#lib/gateway/flow/relay/live-reply';
 import type { BodyPace } from '#lib/gateway/flow/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/flow/upload/spool';
+import type { UploadTickets } from '#lib/gateway/flow/upload/ticket';
 import type { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
 import type { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import type { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
@@ -68,6 +69,8 @@ export interface Runtime {
   readonly origins: ReadonlySet<string>;
   /** Where multipart bodies lie while their calls run; null: this process has no place for them. */
   readonly uploads: SpoolRoom | null;
+  /** Addresses of uploads in parts; null: this process cannot seal any. */
+  readonly uploadTickets: UploadTickets | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;
   /** Keeps the content of calls whose workspaces want it; null: this gateway keeps none. */

@@ -35,6 +35,8 @@ import { readRequests } from '#lib/gateway/flow/steps/read-requests';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
 import { forgetAnswer, keepAnswer, repeatAnswer } from '#lib/gateway/flow/steps/repeat-answer';
+import { announcedBytes, bindPart, giveAddress, withTicket } from '#lib/gateway/flow/steps/resumable-upload';
+import { timeCache } from '#lib/gateway/flow/steps/time-cache';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
 import { takePlace } from '#lib/gateway/flow/upload/take-place';
 
@@ -52,7 +54,8 @@ export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Pr
   try {
     const matched = matchOperation(call);
     if (isRefusal(matched)) throw await refuseAddress(runtime, call, matched);
-    sendLastByte = await answer(runtime, await authenticate(runtime, matched), client, reply);
+    const known = await authenticate(runtime, withTicket(runtime, matched));
+    sendLastByte = await answer(runtime, known, client, reply);
   } catch (error) {
     sendLastByte = refuseCall(runtime, call, reply, error);
   }
@@ -90,7 +93,8 @@ async function generate(
   reply: LiveReply,
 ): Promise<SendLastByte> {
   const { resource } = call.operation;
-  const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  const owned = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  const bound = call.operation.caches ? await timeCache(runtime, owned) : owned;
   await takePlace(runtime, bound);
   if (bound.operation.runsFile || bound.operation.runsRequests)
     return runBatch(runtime, bound, client, reply);
@@ -149,12 +153,13 @@ async function serveStored(
   client: GoneWatch,
   reply: LiveReply,
 ): Promise<SendLastByte> {
-  const { resource, resourceEffect, lists, stores } = call.operation;
+  const { resource, resourceEffect, lists, stores, resumable } = call.operation;
   if (lists) {
     await claimRate(runtime, call, 'rate');
     return answerList(runtime, call, lists);
   }
-  if (stores) return store(runtime, call, client, reply);
+  if (resumable === 'start') announcedBytes(call.arrival);
+  if (stores) return store(runtime, resumable === 'part' ? bindPart(call) : call, client, reply);
   if (!resource) throw new Error('an operation on something stored names it');
   const owned = await ownResource(runtime, call, resource);
   await takePlace(runtime, owned);
@@ -182,7 +187,11 @@ async function store(
   const asked = await askOfStored(runtime, call);
   if (asked.ask.references) await pinCall(runtime, asked);
   const claimed = await claimCall(runtime, await planUpload(runtime, asked));
-  const given = await withRoom(runtime, claimed, () => attemptTargets(runtime, claimed, client));
+  const given = await withRoom(runtime, claimed, async () => {
+    const answered = await attemptTargets(runtime, claimed, client);
+    if (claimed.operation.resumable === 'start') giveAddress(runtime, claimed, answered);
+    return answered;
+  });
   letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
 }

@@ -46,6 +46,7 @@ export function unconfiguredRuntime(): Runtime {
     signOfLife: { afterMs: 0, beforeHeaders: false },
     origins: new Set(),
     uploads: null,
+    uploadTickets: null,
     bodies: createBodyBudget(0),
     drains: new Drains(0),
     content: null,

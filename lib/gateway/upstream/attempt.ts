@@ -18,9 +18,11 @@ import type { Clock } from '#lib/platform/clock';
 
 /** What is sent to one target: made for each target, because names, budgets and credentials differ. */
 export interface Outgoing {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path and query after the versioned root. */
   readonly path: string;
+  /** `path` is whole: nothing of the provider's address stands before it but its origin. */
+  readonly whole?: true;
   readonly headers: string[];
   /** A stream is of an upload or a long body, with its exact `content-length` among the headers. */
   readonly body: Uint8Array | Readable | null;
@@ -346,10 +348,11 @@ function open(
     exchange.abort(request.unsent?.error ?? new Error('there is nothing to send'));
     return exchange;
   }
-  const { origin, root } = placeOf(request.target.address);
+  const { address } = request.target;
+  const { origin } = placeOf(address);
   const { pools } = deps;
   poolFor(pools, request, origin).dispatch(
-    { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
+    { method: out.method, path: sentPath(address, out), headers: out.headers, body: out.body },
     exchange,
   );
   return exchange;
@@ -372,9 +375,9 @@ export function poolFor(
   return fresh ? pools.fresh(origin, connectMs) : pools.for(origin, connectMs);
 }
 
-/** The path that is sent for one after the versioned root. */
-export function sentPath(address: URL, path: string): string {
-  return `${placeOf(address).root}${path}`;
+/** The whole path that is sent. */
+export function sentPath(address: URL, { path, whole }: Pick<Outgoing, 'path' | 'whole'>): string {
+  return whole ? path : `${placeOf(address).root}${path}`;
 }
 
 const places = new WeakMap<URL, { readonly origin: string; readonly root: string }>();

@@ -36,6 +36,9 @@ const clientHeaders = new Set([
   'openai-version',
   'openai-model',
   'x-gemini-service-tier',
+  'x-goog-upload-status',
+  'x-goog-upload-size-received',
+  'x-goog-upload-chunk-granularity',
   'x-goog-hash',
   'content-range',
   'accept-ranges',
@@ -66,6 +69,8 @@ interface AttemptFacts {
   readonly body: 'json' | 'form' | 'none' | 'content';
   /** Values of `anthropic-beta` that stay here. */
   readonly denyBetas: readonly string[];
+  /** It belongs to an upload in parts: its `x-goog-upload-*` headers say which part it is. */
+  readonly resumable?: boolean;
   /** Headers that its address does not take; absent: none. */
   readonly without?: (name: string) => boolean;
   /**
@@ -81,7 +86,7 @@ interface AttemptFacts {
  */
 export function headersToProvider(
   client: HeaderBag,
-  { credential, body, denyBetas, workspaceId, without }: AttemptFacts,
+  { credential, body, denyBetas, workspaceId, resumable, without }: AttemptFacts,
 ): string[] {
   const list: string[] = ['accept-encoding', 'identity'];
   if (credential !== null) list.push(credential[0], credential[1]);
@@ -90,7 +95,10 @@ export function headersToProvider(
     const value = client[name];
     if (typeof value !== 'string') continue;
     if (!upstreamHeaders.has(name)) {
-      const more = name.startsWith('x-stainless-') || (body === 'content' && name.startsWith('if-'));
+      const more =
+        name.startsWith('x-stainless-') ||
+        (body === 'content' && name.startsWith('if-')) ||
+        (resumable && name.startsWith('x-goog-upload-'));
       if (more && room-- > 0) list.push(name, value);
       continue;
     }

@@ -17,6 +17,7 @@ import { Drains } from '#lib/gateway/flow/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
+import { createUploadTickets } from '#lib/gateway/flow/upload/ticket';
 import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { openSharedLimits } from '#lib/gateway/limits/store/open-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
@@ -211,6 +212,7 @@ export async function assemble(
     closesStreams: env.shutdownDelayMs > 0,
     origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
+    uploadTickets: createUploadTickets(sealingKeysOf(env)),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     content,
     answers: keptAnswers,

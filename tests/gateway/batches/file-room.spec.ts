@@ -40,6 +40,23 @@ describe('the room of a workspace for files (contract: batches/room)', () => {
     expect(taken.filter(({ full }) => full?.limit === limit)).toHaveLength(7);
   });
 
+  it('is not taken by files that their provider has deleted by now', async () => {
+    const { workspaceId } = await createCustomer(db.pool);
+    const room = openFileRoom(db.pool, { files: 10, bytes: 100 });
+    const keep = (expirationTime: string) =>
+      db.pool.query(
+        `INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
+           tokens, created_at, credential, view, viewed_at)
+         VALUES ($1, 'file', $2, 'google', 'generate-content', '', '', $3, false, 0, now(), 'default', $4, now())`,
+        [workspaceId, randomUUID(), randomUUID(), JSON.stringify({ sizeBytes: '60', expirationTime })],
+      );
+    const take = () => room.take({ callId: randomUUID(), workspaceId, bytes: 50 });
+    await keep(new Date(Date.now() - 60_000).toISOString());
+    expect(await take()).toBeNull();
+    await keep(new Date(Date.now() + 3_600_000).toISOString());
+    expect(await take()).toMatchObject({ limit: 'bytes' });
+  });
+
   it('is given back by an upload that stored nothing', async () => {
     const { workspaceId, room, taken } = await takeAtOnce({ files: 1, bytes: 1_000 }, 1);
     const again = () => room.take({ callId: randomUUID(), workspaceId, bytes: 1 });

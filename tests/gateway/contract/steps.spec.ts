@@ -9,6 +9,7 @@ import { disableKey, exhaustKey, setWorkspace } from '#tests/support/control/ope
 import { eventually } from '#tests/support/eventually';
 import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
+import { spokenValue, uploadStart } from '#tests/support/spoken';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
 import { formOf } from '#tests/unit/multipart/make';
@@ -96,6 +97,7 @@ const causes: readonly Cause[] = [
 ];
 
 const prompt = 'Say [[echo?tokens=5]]';
+const fileText = 'Some text';
 const film = { model: 'sandbox/film', prompt: 'A sea [[film?job_ms=0]]', seconds: '4', size: '720x1280' };
 const picture = { model: 'sandbox/picture', prompt: 'A sea', size: '1024x1024', quality: 'low' };
 const contents = [{ role: 'user', parts: [{ text: prompt }] }];
@@ -135,6 +137,10 @@ const bodies: Readonly<Record<string, object>> = {
   'videos.edit': { prompt: film.prompt },
   'videos.extend': { prompt: film.prompt, seconds: '4' },
   'videos.characters.create': {},
+  'content.files.create': { file: { displayName: 'Words' } },
+  'content.files.upload': {},
+  'content.caches.create': { model: 'models/sandbox/priced-cache', contents },
+  'content.caches.update': { ttl: '3600s' },
   'content.generate': { contents },
   'content.stream': { contents },
   'content.count': { contents },
@@ -145,8 +151,9 @@ const bodies: Readonly<Record<string, object>> = {
 };
 
 /** What `kept` makes of a kind, which families have in their own form. */
-function storedAs(family: Operation['family'], kind: string | undefined): string | undefined {
+function storedAs({ family, name }: Operation, kind: string | undefined): string | undefined {
   if (kind === 'file' && family === 'chat') return 'upload';
+  if (name.startsWith('content.files.')) return kind && 'content file';
   return family === 'messages' && kind ? `message ${kind}` : kind;
 }
 
@@ -185,6 +192,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
     if (kind === 'upload') return uploadOf(key);
     if (kind === 'message file') return messageFileOf(key);
+    if (kind === 'content file') return contentFileOf(key);
+    if (kind === 'cache') {
+      const made = await post(key, '/v1beta/cachedContents', bodies['content.caches.create'] ?? {});
+      return String(made.name).split('/').at(-1) ?? '';
+    }
     if (kind === 'message batch') return messageBatchOf(key);
     if (kind === 'batch') {
       const asked = { ...bodies['batches.create'], input_file_id: await uploadOf(key) };
@@ -216,6 +228,30 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     const answer = await ask(stack.url, 'POST', '/v1/files', sent, body);
     expect(answer.status, answer.body.toString()).toBe(200);
     return String(jsonOf(answer).id);
+  }
+
+  /** Where the parts of a new upload are sent. */
+  async function uploadAddressOf(key: string): Promise<string> {
+    const body = JSON.stringify(bodies['content.files.create']);
+    const begun = await ask(
+      stack.url,
+      'POST',
+      '/upload/v1beta/files',
+      { ...uploadStart, ...bearer(key) },
+      body,
+    );
+    const { pathname, search } = new URL(headerOf(begun, 'x-goog-upload-url') ?? '');
+    return `${pathname}${search}`;
+  }
+
+  async function contentFileOf(key: string): Promise<string> {
+    const headers = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' };
+    const answer = await ask(stack.url, 'POST', await uploadAddressOf(key), headers, fileText);
+    return (
+      String(record(jsonOf(answer).file).name)
+        .split('/')
+        .at(-1) ?? ''
+    );
   }
 
   /** One that is charged: before that, its results cannot be deleted. */
@@ -259,12 +295,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     operation: Operation,
     owner: string,
   ): Promise<[target: string, body: string, headers: Record<string, string>]> {
-    const { resource, family } = operation;
-    const kind = storedAs(family, resource?.kind);
+    const { resource } = operation;
+    const kind = storedAs(operation, resource?.kind);
     const id = kind ? await kept(owner, kind) : '';
-    const spoken: Record<string, string> = operation.spokenWith
-      ? { [operation.spokenWith]: '2023-06-01' }
-      : {};
+    const { spokenWith, resumable } = operation;
+    const spoken: Record<string, string> = spokenWith ? { [spokenWith]: spokenValue(spokenWith) } : {};
     const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
     const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
     const model = films ? 'sandbox/film' : makes;
@@ -276,6 +311,10 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     const file = operation.runsFile ? { [operation.runsFile]: await uploadOf(owner) } : {};
     const asked = { ...bodies[operation.name], ...source, ...file };
     const target = `/${operation.prefixes[0]}/${path}`;
+    if (resumable === 'start') return [target, JSON.stringify(asked), uploadStart];
+    if (resumable === 'part') {
+      return [await uploadAddressOf(owner), fileText, { ...spoken, 'x-goog-upload-offset': '0' }];
+    }
     if (operation.multipart === 'only') {
       const [body, headers] = formWith(asked);
       return [target, body, { ...headers, ...spoken }];

@@ -58,7 +58,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await Promise.all(ids.map(asksFor))).toEqual(before);
   });
 
-  it('is not found at all if no operation creates it: a context cache of the operator’s account', async () => {
+  it('is not found if no call of the workspace made it: a context cache of the operator’s account', async () => {
     const cached_content = 'cachedContents/of-the-operator';
     const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Go on' }] };
     const uses = [
@@ -159,14 +159,13 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
 
   it('is gone everywhere within 2 s once it is deleted', async () => {
     const mine = await make(owner);
-    const { response, completion, conversation, video, upload } = mine;
-    const gone = { ...kept, response, completion, conversation, video, upload };
+    const { response, completion, conversation, video, upload, contentFile, cache } = mine;
+    const named = { response, completion, conversation, video, upload, contentFile, cache };
+    const gone = { ...kept, ...named };
     const uses = readsOf(gone).filter(([, path, body]) =>
-      [response, completion, conversation, video, upload].some((id) =>
-        `${path}${JSON.stringify(body)}`.includes(id),
-      ),
+      Object.values(named).some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
     );
-    expect(uses).toHaveLength(25);
+    expect(uses).toHaveLength(32);
     await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, '200'));
     for (const path of [
       `/v1/responses/${mine.response}`,
@@ -176,6 +175,9 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
       `/v1/files/${mine.upload}`,
     ]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
+    }
+    for (const path of [`/v1beta/files/${contentFile}`, `/v1beta/${cache}`]) {
+      expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: {} });
     }
     expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, missing));
     await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, missing));

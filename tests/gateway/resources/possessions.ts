@@ -1,5 +1,6 @@
 import { characterOf, promptOf } from '#tests/gateway/videos/stage';
 import { eventually } from '#tests/support/eventually';
+import { uploadStart } from '#tests/support/spoken';
 import { record } from '#tools/sandbox/content/tool-call';
 
 /** Who asks, and which gateway. */
@@ -23,6 +24,9 @@ export interface Possessions {
   readonly upload: string;
   readonly batch: string;
   readonly results: string;
+  /** A file and a context cache of generate-content. */
+  readonly contentFile: string;
+  readonly cache: string;
 }
 
 /** An answer as far as these tests read it. */
@@ -59,18 +63,24 @@ export const complete = (asker: Asker, fields: object = {}) =>
 
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, talked, conversed, filmed, played, predicted, batched] = await Promise.all([
-    respond(asker),
-    complete(asker, { store: true }),
-    tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
-    tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
-    characterOf(asker.url, asker.key),
-    tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
-      instances: [{ prompt: promptOf() }],
-      parameters: { durationSeconds: 4 },
-    }),
-    runBatch(asker),
-  ]);
+  const [answered, talked, conversed, filmed, played, predicted, batched, contentFile, cached] =
+    await Promise.all([
+      respond(asker),
+      complete(asker, { store: true }),
+      tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
+      tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
+      characterOf(asker.url, asker.key),
+      tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
+        instances: [{ prompt: promptOf() }],
+        parameters: { durationSeconds: 4 },
+      }),
+      runBatch(asker),
+      uploadInOnePart(asker),
+      tell(asker, 'POST', '/v1beta/cachedContents', {
+        model: `models/${cacheModel}`,
+        contents: [{ role: 'user', parts: [{ text: 'Words to keep' }] }],
+      }),
+    ]);
   const operation = String(predicted.body.name);
   let done: Readonly<Record<string, unknown>> = {};
   await eventually(async () => {
@@ -88,7 +98,25 @@ export async function make(asker: Asker): Promise<Possessions> {
     operation,
     file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
     ...batched,
+    contentFile,
+    cache: String(cached.body.name),
   };
+}
+
+/** Uploads a file of generate-content. @returns its id. */
+async function uploadInOnePart({ url, key }: Asker): Promise<string> {
+  const begun = await fetch(`${url}/upload/v1beta/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...uploadStart },
+    body: '{}',
+  });
+  const done = await fetch(begun.headers.get('x-goog-upload-url') ?? '', {
+    method: 'POST',
+    headers: { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' },
+    body: 'Some text',
+  });
+  const { name } = record(record(await done.json()).file);
+  return String(name).split('/').at(-1) ?? '';
 }
 
 /** Uploads a file of requests and runs it to its end. */
@@ -115,6 +143,9 @@ async function runBatch(asker: Asker): Promise<Pick<Possessions, 'upload' | 'bat
   return { upload, batch, results: String(seen.output_file_id) };
 }
 
+const cacheModel = 'sandbox/priced-cache';
+const contentStore = 'https://generativelanguage.googleapis.com/v1beta/files';
+
 type Use = readonly [method: string, path: string, body?: object];
 
 /** Every way to name what a provider keeps that leaves it there. */
@@ -130,6 +161,11 @@ export function readsOf(kept: Possessions): readonly Use[] {
     'POST',
     '/v1/chat/completions',
     { model: 'sandbox/echo', messages, ...fields },
+  ];
+  const generate = (parts: readonly object[], fields: object = {}, model = 'sandbox/echo'): Use => [
+    'POST',
+    `/v1beta/models/${model}:generateContent`,
+    { contents: [{ role: 'user', parts: [{ text: 'Go on' }, ...parts] }], ...fields },
   ];
   return [
     ['GET', `/v1/responses/${kept.response}`],
@@ -171,6 +207,13 @@ export function readsOf(kept: Possessions): readonly Use[] {
     ['GET', `/v1beta/${kept.operation}`],
     ['GET', `/v1/operations/${kept.operation.split('/').at(-1)}`],
     ['GET', `/v1beta/files/${kept.file}:download?alt=media`],
+    ['GET', `/v1beta/files/${kept.contentFile}`],
+    generate([{ fileData: { fileUri: `${contentStore}/${kept.contentFile}` } }]),
+    generate([{ file_data: { file_uri: `files/${kept.contentFile}` } }]),
+    ['GET', `/v1beta/${kept.cache}`],
+    ['PATCH', `/v1beta/${kept.cache}`, { ttl: '3600s' }],
+    generate([], { cachedContent: kept.cache }, cacheModel),
+    talk({ model: cacheModel, extra_body: { google: { cached_content: kept.cache } } }),
     ['GET', `/v1/files/${kept.upload}`],
     ['GET', `/v1/files/${kept.upload}/content`],
     ['GET', `/v1/files/${kept.results}/content`],
@@ -196,6 +239,8 @@ export function endsOf(kept: Possessions): readonly Use[] {
     ['DELETE', `/v1/conversations/${kept.conversation}`],
     ['DELETE', `/v1/videos/${kept.video}`],
     ['DELETE', `/v1/files/${kept.upload}`],
+    ['DELETE', `/v1beta/files/${kept.contentFile}`],
+    ['DELETE', `/v1beta/${kept.cache}`],
   ];
 }
 

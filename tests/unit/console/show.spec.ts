@@ -46,6 +46,8 @@ test('prices by the piece are shown by the piece, others by the million', () => 
   expect(showUnitPrice('characters', '15')).toBe('$15.00 per 1 M characters');
   // Of $0.04 an hour, rounded down to nano-dollars for a million milliseconds.
   expect(showUnitPrice('audioMs', '0.011111111')).toBe('$0.04 an hour');
+  expect(showUnitPrice('cacheStorage', '4.5')).toBe('$4.50 per 1 M an hour');
+  expect(showQuantity('cacheStorage', 1_502)).toBe('1,502 tokens × hours');
   expect(showUnitPrice('request', '1000000')).toBe('$1.00 each');
   expect(showUnitPrice('webSearch:vendor/judge', '10')).toBe('$0.00001 each');
 });

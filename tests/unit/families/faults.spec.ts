@@ -194,6 +194,20 @@ const invalid: readonly Row[] = [
   ['generate-content', 400, google(400, 'INVALID_ARGUMENT', 'Unknown name "x".')],
   ['generate-content', 404, google(404, 'NOT_FOUND', 'Operation not found.')],
   [
+    'generate-content',
+    403,
+    google(
+      403,
+      'PERMISSION_DENIED',
+      'You do not have permission to access the File abc or it may not exist.',
+    ),
+  ],
+  [
+    'generate-content',
+    403,
+    google(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)'),
+  ],
+  [
     'responses',
     null,
     { type: 'response.failed', response: { error: { code: 'invalid_prompt', message: 'x' } } },

@@ -187,6 +187,17 @@ describe('the table of the service', () => {
     ['GET', '/v1/models/veo-3.1/operations/op1', 'content.model_operation model=veo-3.1 id=op1'],
     ['GET', '/v1alpha/operations/op1', 'content.operation id=op1'],
     ['GET', '/v1beta/files/abc123:download', 'content.file id=abc123'],
+    ['POST', '/v1beta/cachedContents', 'content.caches.create'],
+    ['GET', '/v1/cachedContents', 'content.caches.list'],
+    ['GET', '/v1beta/cachedContents/abc123', 'content.caches.retrieve id=abc123'],
+    ['PATCH', '/v1alpha/cachedContents/abc123', 'content.caches.update id=abc123'],
+    ['DELETE', '/v1beta/cachedContents/abc123', 'content.caches.delete id=abc123'],
+    ['GET', '/v1beta/files', 'content.files.list'],
+    ['GET', '/v1alpha/files/abc123', 'content.files.retrieve id=abc123'],
+    ['DELETE', '/v1beta/files/abc123', 'content.files.delete id=abc123'],
+    ['POST', '/upload/v1beta/files', 'content.files.create'],
+    ['POST', '/upload/v1/files', 'content.files.create'],
+    ['POST', '/v1beta/upload/v1alpha/files', 'content.files.create'],
   ])('%s %s is %s', (method, path, expected) => {
     const matched = match(method, path);
     if (isRefusal(matched)) throw new Error(matched.message);
@@ -199,9 +210,10 @@ describe('the table of the service', () => {
     ['POST', '/v1/videos/abc/content', 'method_not_allowed'],
     ['POST', '/v1/videos/a/b', 'not_found'],
     ['GET', '/v1beta/videos', 'not_found'],
-    ['GET', '/v1beta/files', 'not_found'],
-    ['GET', '/v1beta/files/abc123', 'not_found'],
-    ['POST', '/upload/v1beta/files', 'not_found'],
+    ['POST', '/v1beta/files', 'method_not_allowed'],
+    ['POST', '/v1beta/files/abc123', 'method_not_allowed'],
+    ['GET', '/upload/v1beta/files', 'method_not_allowed'],
+    ['POST', '/upload/v2/files', 'not_found'],
     ['DELETE', '/v1beta/operations/op1', 'method_not_allowed'],
     ['GET', '/v1beta/models/x:predictLongRunning', 'method_not_allowed'],
   ])('%s %s is %s', (method, path, code) => expect(match(method, path)).toMatchObject({ code }));
@@ -242,7 +254,32 @@ describe('the table of the service', () => {
   });
 });
 
-describe('two families share the addresses of files (contract: families/shared-addresses)', () => {
+describe('three families share the addresses of files (contract: families/shared-addresses)', () => {
+  it.each([
+    ['GET', '/v1/files', 'content.files.list'],
+    ['GET', '/v1/files/a', 'content.files.retrieve'],
+    ['DELETE', '/v1/files/a', 'content.files.delete'],
+    ['GET', '/v1/files/a/content', 'files.content'],
+  ])('%s %s is %s with the key in the header of generate-content', (method, path, name) => {
+    expect(match(method, path, { 'x-goog-api-key': 'a' })).toMatchObject({ operation: { name } });
+  });
+
+  it('under /v1beta they are those of generate-content, whatever the headers are', () => {
+    const matched = match('GET', '/v1beta/files/a', { 'anthropic-version': '2023-06-01' });
+    expect(matched).toMatchObject({ operation: { name: 'content.files.retrieve' } });
+  });
+
+  it.each([
+    ['start', 'content.files.create'],
+    ['start, upload, finalize', 'content.files.create'],
+    ['upload', 'content.files.upload'],
+    ['upload, finalize', 'content.files.upload'],
+    ['query', 'content.files.upload'],
+  ])('an upload with the command "%s" is %s', (command, name) => {
+    const matched = match('POST', '/upload/v1beta/files', { 'x-goog-upload-command': command });
+    expect(matched).toMatchObject({ operation: { name } });
+  });
+
   it.each([
     ['POST', '/v1/files', 'messages.files.create', 'files.create'],
     ['GET', '/v1/files', 'messages.files.list', 'files.list'],

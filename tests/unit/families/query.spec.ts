@@ -6,7 +6,7 @@ import { queryToProvider } from '#lib/core/families/query';
 const everything =
   'alt=sse&%24alt=json;enum-encoding=int&beta=true&include=a&include[]=b%20c&include%5B%5D=d&starting_after=3' +
   '&stream=true&include_obfuscation=false&after=x&before_id=y&limit=2&order=asc&variant=thumbnail' +
-  '&fields=choices&%24fields=choices&Alt=json&key=secret&api-version=1&__proto__=1&constructor=2&&=&x';
+  '&updateMask=ttl&fields=choices&%24fields=choices&Alt=json&key=secret&api-version=1&__proto__=1&constructor=2&&=&x';
 
 const passed = (name: string, query: string) => {
   const operation = operations.find((one) => one.name === name);
@@ -47,6 +47,14 @@ describe('the query that travels upstream (contract: body/query)', () => {
     'content.model_operation': written,
     'content.operation': written,
     'content.file': '',
+    'content.caches.create': written,
+    'content.caches.list': written,
+    'content.caches.retrieve': written,
+    'content.caches.update': `${written}&updateMask=ttl`,
+    'content.caches.delete': written,
+    'content.files.list': written,
+    'content.files.retrieve': written,
+    'content.files.delete': written,
   };
 
   it.each(operations.map(({ name }) => name))(

@@ -26,7 +26,7 @@ describe.each(Object.entries(reads))('state that a provider keeps, named in a bo
     ['the body itself', { cached_content: 'cachedContents/1' }],
     ['the body itself, in camel case', { cachedContent: 'cachedContents/1' }],
   ])('as a context cache in the %s must be the workspace’s own', (_place, fields) => {
-    expect(referencesOf(fields)).toEqual([{ kind: 'file', id: 'cachedContents/1', required: true }]);
+    expect(referencesOf(fields)).toEqual([{ kind: 'cache', id: '1', required: true }]);
   });
 
   it.each([

@@ -46,7 +46,7 @@ describe('pages of listed origins (contract: request/cors)', () => {
       vary: 'origin',
     });
     expect(preflight(target)).toEqual({
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-max-age': '7200',
     });
   });

@@ -5,13 +5,19 @@ const credential = ['authorization', 'Bearer operator'] as const;
 
 function sent(
   client: Record<string, string>,
-  given: { body?: Parameters<typeof headersToProvider>[1]['body']; deny?: string[]; workspace?: string } = {},
+  given: {
+    body?: Parameters<typeof headersToProvider>[1]['body'];
+    deny?: string[];
+    workspace?: string;
+    resumable?: boolean;
+  } = {},
 ): Record<string, string> {
   const list = headersToProvider(client, {
     credential,
     body: given.body ?? 'json',
     denyBetas: given.deny ?? [],
     workspaceId: given.workspace ?? 'workspace-a',
+    ...(given.resumable && { resumable: true }),
   });
   const pairs: [string, string][] = [];
   for (let at = 0; at < list.length; at += 2) pairs.push([list[at] ?? '', list[at + 1] ?? '']);
@@ -63,6 +69,12 @@ describe('what travels to a provider (contract: body/headers, body/idempotency-k
     expect(key('workspace-a')).not.toBe(key('workspace-b'));
     expect(key('workspace-a')).not.toBe(key('workspace-a', 'order-2'));
     expect(key('workspace-a')).not.toContain('order-1');
+  });
+
+  it('what says which part of an upload a request brings is sent with uploads only', () => {
+    const client = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' };
+    expect(sent(client, { resumable: true })).toMatchObject(client);
+    expect(Object.keys(sent(client)).filter((name) => name.startsWith('x-goog-upload-'))).toEqual([]);
   });
 
   it('betas that an offer denies are not sent to it', () => {

@@ -1,7 +1,10 @@
 import { anyJson, type ChatAsk, type TextAsk } from '#tools/sandbox/chat/ask';
+import type { ProviderMemory } from '#tools/sandbox/content/memory';
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
 import { readJson, record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
+import { cachedTokens } from '#tools/sandbox/generate-content/caches';
+import { storedFileTokens } from '#tools/sandbox/generate-content/files';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 export const methodPath = /^\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
@@ -20,10 +23,12 @@ export interface ContentAsk {
   readonly searches: boolean;
   /** Counted separately from the prompt. */
   readonly toolTokens: number;
+  /** Of the context cache that it names, which is part of the prompt. */
+  readonly cachedTokens: number;
 }
 
 /** @throws ProviderFault 400 with the family's message. */
-export function readContentAsk(seen: ReceivedRequest): ContentAsk {
+export function readContentAsk(seen: ReceivedRequest, memory: ProviderMemory): ContentAsk {
   const [, written = '', method = ''] = methodPath.exec(seen.path) ?? [];
   const model = decodeURIComponent(written);
   const counts = method === 'countTokens';
@@ -40,7 +45,9 @@ export function readContentAsk(seen: ReceivedRequest): ContentAsk {
   }
   const config = record(either(asked, 'generationConfig', 'generation_config'));
   const tools = [asked.tools ?? []].flat().map(record);
-  const input = readInput(asked);
+  const input = readInput(asked, memory);
+  const cache = either(asked, 'cachedContent', 'cached_content');
+  const fromCache = typeof cache === 'string' ? cachedTokens(memory, cache, model, seen.atMs) : 0;
   const searches =
     tools.some((tool) => either(tool, 'googleSearch', 'google_search')) && /search/.test(input.prompt);
   const tier = either(asked, 'serviceTier', 'service_tier');
@@ -50,6 +57,7 @@ export function readContentAsk(seen: ReceivedRequest): ContentAsk {
     blocked: input.prompt.includes('FORBIDDEN'),
     searches,
     toolTokens: searches ? searchTokens : 0,
+    cachedTokens: fromCache,
     chat: {
       model,
       stream: method === 'streamGenerateContent',
@@ -61,6 +69,7 @@ export function readContentAsk(seen: ReceivedRequest): ContentAsk {
       toolChoice: readToolChoice(asked),
       schema: schemaIn(config),
       ...input,
+      inputTokens: input.inputTokens + fromCache,
     },
   };
 }
@@ -105,10 +114,15 @@ function schemaIn(config: Record<string, unknown>): object | null {
   return either(config, 'responseMimeType', 'response_mime_type') === 'application/json' ? anyJson : null;
 }
 
+/** The input tokens of what a context cache is made of. */
+export function contentTokens(body: Record<string, unknown>, memory: ProviderMemory): number {
+  return readInput({ contents: [], ...body }, memory).inputTokens;
+}
+
 type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;
 
 /** 3 tokens to prime the answer, 4 around each content, plus the tokens of its parts. */
-function readInput(asked: Record<string, unknown>): Input {
+function readInput(asked: Record<string, unknown>, memory: ProviderMemory): Input {
   const tools = asked.tools ? JSON.stringify(asked.tools) : '';
   const instruction = either(asked, 'systemInstruction', 'system_instruction');
   const contents = [instruction, asked.contents].flat().filter((content) => content !== undefined);
@@ -124,6 +138,8 @@ function readInput(asked: Record<string, unknown>): Input {
     for (const part of parts) {
       const media = record(either(part, 'inlineData', 'inline_data'));
       const type = String(either(media, 'mimeType', 'mime_type') ?? '');
+      const uri = either(record(either(part, 'fileData', 'file_data')), 'fileUri', 'file_uri');
+      if (typeof uri === 'string') sum.text += storedFileTokens(memory, uri) ?? 0;
       if (type.startsWith('image/')) sum.image += imageTokens('low');
       if (type.startsWith('audio/')) sum.audio += audioTokens(String(media.data ?? ''));
     }

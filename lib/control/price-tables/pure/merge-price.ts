@@ -14,7 +14,7 @@ export interface MergedPrice {
 }
 
 /** Pieces and units that say by what a call is priced; a table adds none of them to a price that has other ones. */
-const units = ['image', 'videoSecond', 'request', 'characters', 'audioMs'] as const;
+const units = ['image', 'videoSecond', 'request', 'characters', 'audioMs', 'cacheStorage'] as const;
 const children: Readonly<Record<string, 'input' | 'output'>> = {
   cachedInput: 'input',
   cacheWrite5m: 'input',

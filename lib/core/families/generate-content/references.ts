@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference } from '#lib/core/facts/resource';
 import { wrongType } from '#lib/core/families/reading/fields';
+import { cacheIdIn } from '#lib/core/families/reading/stored-state';
 import type { FieldSpec, Scan } from '#lib/core/families/scan';
 
 const fileData: FieldSpec = { fileUri: { aliases: ['file_uri'] } };
@@ -40,7 +41,7 @@ const cachePath = /(^|\.)cachedContent$/;
 /**
  * Files of the provider's own store and context caches that a body names (contract: jobs/references): they belong to
  * the operator's account, so that only what an operation of the workspace made may be named; addresses elsewhere
- * pass. No cache can be the workspace's, since none is made here.
+ * pass.
  * @returns `invalid_body` for a name that is not a string, and for too many names.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
@@ -49,8 +50,9 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     const cache = cachePath.test(found.path);
     if (!cache && !referencePath.test(found.path)) continue;
     if (typeof found.value !== 'string') return wrongType(found, 'a string');
-    const id = cache ? found.value : nameIn(found.value);
-    if (id !== null) references.set(id, { kind: 'file', id, required: true });
+    const id = cache ? cacheIdIn(found.value) : nameIn(found.value);
+    const kind = cache ? 'cache' : 'file';
+    if (id !== null) references.set(`${kind} ${id}`, { kind, id, required: true });
     if (references.size > MOST_FILES) {
       return refusal(
         'invalid_body',

@@ -37,6 +37,8 @@ export interface Dialect {
   readonly sayings: readonly Saying[];
   /** The code of a 404 on a path of the family that names nothing else than the model. */
   readonly notFound?: RegExp;
+  /** The start of the message of a 403 about a thing that the client names and that is not there. */
+  readonly missing?: RegExp;
 }
 
 /** A short name of a model, as messages quote it. */
@@ -117,12 +119,15 @@ const bareNotFound =
 const providerStatuses = new Set([408, 425, 499]);
 
 /** The check of one family. */
-export function faultReader({ sayings, notFound }: Dialect): (status: number | null, body: unknown) => Fault {
+export function faultReader({
+  sayings,
+  ...dialect
+}: Dialect): (status: number | null, body: unknown) => Fault {
   const all: readonly Saying[] = [...sayings, ...shared];
   return (status, body) => {
     const texts = errorTexts(body);
     const saying = all.find((one) => says(one, texts));
-    const plain = ofStatus(status ?? statusIn(texts), saying, texts, notFound);
+    const plain = ofStatus(status ?? statusIn(texts), saying, texts, dialect);
     return { ...plain, waitMs: waitIn(texts), ...texts.words };
   };
 }
@@ -133,12 +138,15 @@ function ofStatus(
   status: number | null,
   saying: Saying | undefined,
   texts: ErrorTexts,
-  notFound: RegExp | undefined,
+  { notFound, missing }: Omit<Dialect, 'sayings'>,
 ): Plain {
   const kind = saying?.kind;
   if (status === null) return saying ? own(saying) : silent(texts);
   if (status >= 500 || providerStatuses.has(status)) {
     return saying ? own(saying) : { whose: 'provider', kind: status === 529 ? 'overload' : 'server' };
+  }
+  if (status === 403 && missing && texts.messages.some((text) => missing.test(text))) {
+    return { whose: 'client', kind: 'invalid_request' };
   }
   if (status === 401 || status === 402 || status === 403) {
     const said = saying?.whose === 'operator' ? kind : undefined;

@@ -4,11 +4,10 @@ import { wrongType } from '#lib/core/families/reading/fields';
 import type { FieldSpec, Scan } from '#lib/core/families/scan';
 
 /**
- * Fields by which compatible dialects refer to state kept at the provider, with the kind of resource to look up. A
- * context cache is looked up as a file: no operation creates one, so no workspace owns it.
+ * Fields by which compatible dialects refer to state kept at the provider, with the kind of resource to look up.
  */
 const kinds = {
-  cached_content: 'file',
+  cached_content: 'cache',
   previous_response_id: 'response',
   conversation: 'conversation',
   container: 'item',
@@ -78,12 +77,19 @@ export function referencesIn(
 
 const none = {};
 
+/** The id in the name of a context cache, with or without its collection; of any other text, the text. */
+export function cacheIdIn(name: string): string {
+  return /^cachedContents\/([^/]+)$/.exec(name)?.[1] ?? name;
+}
+
 function referenceAt({ found }: Scan, path: string, kind: ResourceKind): ResourceReference | Refusal | null {
   const outer = found.get(path);
   // A conversation or container may be an object; without an id the provider creates a new one.
   const holdsId = outer?.type === 'object' && (kind === 'conversation' || kind === 'item');
   const at = holdsId ? found.get(`${path}.id`) : outer;
   if (at === undefined) return null;
-  if (typeof at.value === 'string') return { kind, id: at.value, required: true };
+  if (typeof at.value === 'string') {
+    return { kind, id: kind === 'cache' ? cacheIdIn(at.value) : at.value, required: true };
+  }
   return wrongType(at, 'a string');
 }

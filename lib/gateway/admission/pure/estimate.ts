@@ -3,6 +3,7 @@ import type { Ask, BatchWeight } from '#lib/core/families/family';
 import { contextOf } from '#lib/core/metering/anomaly';
 import { mediaTokens } from '#lib/core/metering/estimate-input';
 import { feeOf } from '#lib/core/metering/own-fee';
+import { tokenHours } from '#lib/core/metering/price';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { batchTier, priceOfTier, tierOf } from '#lib/core/metering/service-tier';
 import { divideUp } from '#lib/core/money';
@@ -142,6 +143,8 @@ function estimateBatch(batch: BatchWeight, targets: readonly Target[]): Estimate
   };
 }
 
+type Made = Pick<Ask, 'media' | 'audio' | 'cache'>;
+
 /** The highest rates that the call may be charged at, nano-dollars per million units. */
 class HighestRates {
   input = 0n;
@@ -152,15 +155,10 @@ class HighestRates {
   pieces = 0n;
   readonly #inputTokens: number;
   readonly #serviceTier: string | null;
-  readonly #made: Pick<Ask, 'media' | 'audio'>;
+  readonly #made: Made;
   readonly #writesCache: () => boolean;
 
-  constructor(
-    inputTokens: number,
-    serviceTier: string | null,
-    made: Pick<Ask, 'media' | 'audio'>,
-    writesCache: () => boolean,
-  ) {
+  constructor(inputTokens: number, serviceTier: string | null, made: Made, writesCache: () => boolean) {
     this.#inputTokens = inputTokens;
     this.#serviceTier = serviceTier;
     this.#made = made;
@@ -201,13 +199,21 @@ class HighestRates {
       this.output = larger(this.output, rates.audioOutput);
     this.pieces = larger(
       this.pieces,
-      (rates.request ?? base.request ?? 0n) + piecesOf(this.#made, rates, base),
+      (rates.request ?? base.request ?? 0n) + piecesOf(this.#made, rates, base) + this.#storage(rates, base),
     );
+  }
+
+  /** What a context cache costs to be kept: of a new one, the estimated input. */
+  #storage(rates: Rates, base: Rates): bigint {
+    const { cache } = this.#made;
+    if (!cache) return 0n;
+    const hours = tokenHours({ tokens: cache.tokens ?? this.#inputTokens, seconds: cache.seconds });
+    return BigInt(hours) * (rates.cacheStorage ?? base.cacheStorage ?? 0n);
   }
 }
 
 /** Price of the pieces that a request asks for, nano-dollars × 10⁶. */
-function piecesOf({ media, audio }: Pick<Ask, 'media' | 'audio'>, rates: Rates, base: Rates): bigint {
+function piecesOf({ media, audio }: Made, rates: Rates, base: Rates): bigint {
   let pieces = 0n;
   if (media) pieces += BigInt(media.quantity) * pieceRate(rates[media.unit] ?? base[media.unit], media.names);
   if (audio) {

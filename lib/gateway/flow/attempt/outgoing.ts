@@ -23,17 +23,19 @@ export function outgoing(call: SentCall, target: Target): Outgoing {
   const edits = editsOf(ask, family, target, betas);
   // The variants take no query.
   const query = variant === null ? queryToProvider(call.query, ask.operation.query) : '';
-  const path = family.upstreamPath(ask, offer);
+  const { method, download, steps, resumable } = ask.operation;
+  const named = family.upstreamPath(ask, offer);
+  const path = resumable === 'start' ? uploadPath(target.address, named) : named;
   const headers = headersToProvider(given, {
     credential: credentialHeaderOf(family, offer.provider, target.credential),
     body: bodyOf(ask),
     denyBetas: offer.denyBetas,
     workspaceId: call.snapshot.workspace.id,
+    ...(resumable && { resumable: true }),
     ...(variant && { without: (name: string) => isVariantHeader(variant, name) }),
   });
   const required = family.requiredHeader;
   if (required && variant === null && !given[required[0]]) headers.push(...required);
-  const { method, download, steps } = ask.operation;
   if (variant === 'bedrock' && steps === 'count') {
     const body = countBody(applyEdits(ask.scan.body, edits));
     return { method, path, headers, body, unwrap: countDecoder };
@@ -44,10 +46,18 @@ export function outgoing(call: SentCall, target: Target): Outgoing {
     ...(variant && { unwrap: messagesDecoder }),
     method,
     path: query === '' ? path : `${path}?${query}`,
+    ...(resumable && { whole: true as const }),
     headers,
     body,
     file: download !== undefined,
   };
+}
+
+/** Uploads go to an address of their own, beside the versioned root: "/upload/v1beta/files". */
+function uploadPath({ pathname }: URL, path: string): string {
+  const root = pathname.replace(/\/+$/, '');
+  const version = /\/v\d\w*$/.exec(root)?.[0] ?? '';
+  return `${root.slice(0, root.length - version.length)}/upload${version}${path}`;
 }
 
 /** Bedrock counts the tokens of a request to a model, which it takes inside another one. */

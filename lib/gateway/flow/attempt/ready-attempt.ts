@@ -42,7 +42,7 @@ async function prepared(access: Access, sent: SentCall, target: Target): Promise
     if (sign === null) return { target: aimed, outgoing: () => made, unsent: null, refused };
     const signature = await sign({
       method: made.method,
-      path: sentPath(target.address, made.path),
+      path: sentPath(target.address, made),
       contentType: contentTypeIn(made.headers),
       body: made.body,
     });

@@ -10,6 +10,7 @@ import { noOutcome, type Outcome } from '#lib/gateway/flow/call/outcome';
 import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { UploadTicket } from '#lib/gateway/flow/upload/ticket';
 import type { AnswerClaim } from '#lib/gateway/repeats/kept-answers';
 import { rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
@@ -35,6 +36,9 @@ export interface Call {
   readonly family: Family | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: string;
+
+  /** Of a part of an upload: what its address stands for; null: it is no part, or its address is none. */
+  readonly ticket: UploadTicket | null;
 
   /** `AuthenticatedCall` */
   readonly snapshot: KeySnapshot | null;
@@ -131,6 +135,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     family: null,
     params: {},
     query: '',
+    ticket: null,
     snapshot: null,
     placed: false,
     resource: null,

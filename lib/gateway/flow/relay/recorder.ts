@@ -209,13 +209,14 @@ export class Recorder {
   }
 
   /** What a stored answer shows was made by the call that made its resource. */
-  #resourceOf({ kind, id, view }: ShownResource, usage: Usage): Resource {
-    const { resource, snapshot, startMs, id: callId, operation, target, ask } = this.#call;
+  #resourceOf({ view, ...shown }: ShownResource, usage: Usage): Resource {
+    const { resource, snapshot, startMs, id, operation, target, ask, ticket } = this.#call;
+    // An upload in parts: the call that began it has taken the room of its file.
+    const callId = ticket?.callId ?? id;
     const made = operation.steps === 'stored' ? resource : null;
     const { model, offer } = target;
     return {
-      kind,
-      id,
+      ...shown,
       workspaceId: snapshot.workspace.id,
       providerId: offer.provider.id,
       credential: target.credential.name,
@@ -224,7 +225,7 @@ export class Recorder {
       upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
       callId: made?.callId ?? callId,
       job: false,
-      tokens: isContinued({ kind }) ? usedTokens(usage) + this.#written() : 0,
+      tokens: isContinued(shown) ? usedTokens(usage) + this.#written() : 0,
       createdAtMs: made?.createdAtMs ?? startMs,
       ...(view === undefined ? {} : { view, viewedAtMs: this.#runtime.clock.now() }),
       ...(ask.batch === undefined ? {} : { facts: { ...ask.batch } }),
@@ -253,5 +254,5 @@ export class Recorder {
 }
 
 function isContinued({ kind }: Pick<ShownResource, 'kind'>): boolean {
-  return kind === 'response' || kind === 'conversation';
+  return kind === 'response' || kind === 'conversation' || kind === 'cache';
 }

@@ -51,24 +51,27 @@ type Lists = NonNullable<Operation['lists']>;
 /**
  * One page of what the workspace has of a kind (contract: jobs/job-list, jobs/resource-list); a provider's own list
  * would show that of other workspaces too. The query is that of its SDKs: `limit`, `order`, `after` (the last id of the
- * page before) or `after_id` and `before_id`, and the filters of the operation.
+ * page before), `after_id` and `before_id`, or `pageSize` and `pageToken`; and the filters of the operation.
  * @throws Refused `invalid_body` for another value; `local_quota_not_configured`.
  */
 export async function answerList(runtime: Runtime, call: FamilyCall, lists: Lists): Promise<SendLastByte> {
   const query = new URLSearchParams(call.query);
-  const { backwards, ...page } = lists.paging === 'ids' ? pageById(query, lists) : pageIn(query, lists);
+  const { backwards, ...page } = pagings[lists.paging ?? 'after'](query, lists);
   try {
     const { views: read, more } = await viewsOf(runtime, call, { ...page, lists, query });
     const views = backwards ? [...read].reverse() : read;
+    const last = views.at(-1);
+    if (lists.paging === 'tokens') {
+      const next = more ? { nextPageToken: String(last?.name).split('/').at(-1) } : {};
+      return answerWith(call, { [lists.member ?? 'data']: views, ...next });
+    }
     return answerWith(call, {
       ...(lists.paging === 'ids' ? {} : { object: 'list' }),
       data: views,
       first_id: views[0]?.id ?? null,
-      last_id: views.at(-1)?.id ?? null,
+      last_id: last?.id ?? null,
       has_more: more,
-      ...(lists.paging === 'ids'
-        ? { next_page: more && !backwards ? (views.at(-1)?.id ?? null) : null }
-        : {}),
+      ...(lists.paging === 'ids' ? { next_page: more && !backwards ? (last?.id ?? null) : null } : {}),
     });
   } catch (error) {
     runtime.report(error, call.id);
@@ -94,6 +97,14 @@ function pageIn(query: URLSearchParams, lists: Lists): AskedPage {
   return { after, limit: limitIn(query, lists), order: orderIn(query, lists), backwards: false };
 }
 
+/** The page behind `pageToken`, which is a `nextPageToken`; a size of 0 is that of none. */
+function pageByToken(query: URLSearchParams, lists: Lists): AskedPage {
+  const after = query.get('pageToken') || query.get('page_token') || null;
+  const name = query.has('page_size') ? 'page_size' : 'pageSize';
+  const limit = limitIn(query, lists, name) || lists.usual;
+  return { after, limit, order: lists.order, backwards: false };
+}
+
 /** The page behind `after_id` or `page`, which is a `next_page`; or the one before `before_id`. */
 function pageById(query: URLSearchParams, lists: Lists): AskedPage {
   const limit = limitIn(query, lists);
@@ -105,6 +116,8 @@ function pageById(query: URLSearchParams, lists: Lists): AskedPage {
   }
   return { after: before, limit, order: lists.order === 'desc' ? 'asc' : 'desc', backwards: true };
 }
+
+const pagings = { after: pageIn, ids: pageById, tokens: pageByToken };
 
 /** Jobs have rows of their own, which say how they stand. */
 async function viewsOf(
@@ -136,13 +149,13 @@ function filtersIn(query: URLSearchParams, { filters = [] }: Lists): Pick<Resour
   return { having: Object.keys(having).length > 0 ? having : null, model };
 }
 
-function limitIn(query: URLSearchParams, { usual, most }: Lists): number {
-  const given = query.get('limit') ?? '';
+function limitIn(query: URLSearchParams, { usual, most }: Lists, name = 'limit'): number {
+  const given = query.get(name) ?? '';
   if (given === '') return usual;
   const limit = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
   if (limit <= most) return limit;
   throw new Refused(
-    refusal('invalid_body', `The query parameter "limit" must be a whole number from 0 to ${most}.`),
+    refusal('invalid_body', `The query parameter "${name}" must be a whole number from 0 to ${most}.`),
   );
 }
 

@@ -13,9 +13,10 @@ export function authenticate<Stage extends MatchedCall>(
   runtime: Runtime,
   call: Stage,
 ): (Stage & AuthenticatedCall) | Promise<Stage & AuthenticatedCall> {
-  const credential = readCredential({ headers: call.arrival.headers, query: call.query });
-  const missing = isRefusal(credential) && credential.code === 'missing_platform_authorization';
-  if (missing) throw new Refused(credential);
+  const sent = readCredential({ headers: call.arrival.headers, query: call.query });
+  const missing = isRefusal(sent) && sent.code === 'missing_platform_authorization';
+  if (missing && call.ticket === null) throw new Refused(sent);
+  const credential = missing && call.ticket ? call.ticket : sent;
   if (!runtime.keys) {
     throw new Refused(
       refusal(

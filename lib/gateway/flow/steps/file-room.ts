@@ -4,6 +4,7 @@ import { uploadedFile } from '#lib/core/families/chat/files';
 import type { GivenAnswer } from '#lib/gateway/flow/attempt/try-targets';
 import type { ClaimedCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { announcedBytes, isCancelled } from '#lib/gateway/flow/steps/resumable-upload';
 
 /**
  * Uploads a file only if the workspace may have one more of its size (contract: batches/room); an upload that stores
@@ -15,8 +16,14 @@ export async function withRoom(
   call: ClaimedCall,
   upload: () => Promise<GivenAnswer>,
 ): Promise<GivenAnswer> {
-  const { stores } = call.operation;
+  const { stores, resumable } = call.operation;
   if (!stores || !fileStores.has(stores)) return upload();
+  if (resumable === 'part') {
+    // Its upload has taken the room.
+    const given = await upload();
+    if (call.ticket && isCancelled(call, given)) leave(runtime, call.ticket.callId);
+    return given;
+  }
   await take(runtime, call);
   let stored = false;
   try {
@@ -24,14 +31,19 @@ export async function withRoom(
     stored = given.exchange.status >= 200 && given.exchange.status < 300;
     return given;
   } finally {
-    if (!stored) {
-      runtime.fileRoom?.leave(call.id).catch((error: unknown) => runtime.report(error, call.id));
-    }
+    if (!stored) leave(runtime, call.id);
   }
 }
 
-async function take(runtime: Runtime, { id: callId, snapshot, ask }: ClaimedCall): Promise<void> {
-  const { bytes } = uploadedFile(ask);
+function leave(runtime: Runtime, callId: string): void {
+  runtime.fileRoom?.leave(callId).catch((error: unknown) => runtime.report(error, callId));
+}
+
+async function take(
+  runtime: Runtime,
+  { id: callId, snapshot, ask, operation, arrival }: ClaimedCall,
+): Promise<void> {
+  const bytes = operation.resumable ? announcedBytes(arrival) : uploadedFile(ask).bytes;
   let full: Awaited<ReturnType<NonNullable<Runtime['fileRoom']>['take']>>;
   try {
     if (!runtime.fileRoom) throw new Error('this process has no room for files');

@@ -11,7 +11,8 @@ import {
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import { readBody } from '#lib/gateway/flow/upload/read-body';
+import { leftBytes } from '#lib/gateway/flow/steps/resumable-upload';
+import { readBody, readPart } from '#lib/gateway/flow/upload/read-body';
 
 type NamedResource = NonNullable<Operation['resource']>;
 
@@ -82,7 +83,10 @@ export async function askOfStored<Stage extends FamilyCall>(
 ): Promise<Stage & AskedCall> {
   const { operation, arrival, snapshot, family, params } = call;
   if (operation.fields === null) return extendCall(call, { ask: askFor(call, noScan) });
-  const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
+  const { ticket } = call;
+  const scan = ticket
+    ? await readPart(runtime, arrival, leftBytes(arrival, ticket), snapshot.key.id)
+    : await readBody(runtime, arrival, operation, snapshot.key.id);
   const ask = askFor(call, scan);
   const read = family.readStored?.({ operation, params, scan }) ?? {};
   dropFindings(scan);

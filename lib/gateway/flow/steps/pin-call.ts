@@ -23,7 +23,9 @@ export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> 
     if (pinned !== null && !isSame(pinned, resource)) throw new Refused(refuseTwoKeepers(pinned, resource));
     pinned = resource;
     // Items are named together with the response that they came with: its total counts once.
-    if (resource.kind === 'response' || resource.kind === 'conversation') {
+    if (resource.kind === 'cache' && resource.modelId !== call.ask.model)
+      throw new Refused(refuseModel(resource));
+    if (resource.kind === 'response' || resource.kind === 'conversation' || resource.kind === 'cache') {
       previousTokens = Math.max(previousTokens, resource.tokens);
     }
   }
@@ -38,6 +40,14 @@ async function find(
   const found = findOwned(runtime, call, reference.kind, reference.id);
   // Without a look-up, content that carries its own state can still be sent.
   return reference.required ? found : found.catch(() => null);
+}
+
+/** A provider reads a context cache only with the model that it was made for. */
+function refuseModel({ modelId }: Resource): Refusal {
+  return refusal(
+    'model_not_allowed',
+    `The context cache was made for model ${modelId}; call that model, or make a cache for this one.`,
+  );
 }
 
 function isSame(one: Keeper, other: Keeper): boolean {

@@ -8,7 +8,13 @@ import type { Arrival, BodySource } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
 import { readCoding } from '#lib/gateway/flow/upload/decoder';
-import { onDisk, readUpload, type UploadFacts } from '#lib/gateway/flow/upload/read-upload';
+import {
+  onDisk,
+  type ReadUpload,
+  readRaw,
+  readUpload,
+  type UploadFacts,
+} from '#lib/gateway/flow/upload/read-upload';
 import { takeTurn } from '#lib/gateway/flow/upload/turns';
 
 /**
@@ -47,6 +53,32 @@ export function readBody(
   });
 }
 
+/**
+ * Reads a part of an upload, any bytes, to the disk, where it stays until the call is over.
+ * @param limit bytes that the part may have.
+ * @throws Refused as `readBody`.
+ */
+export async function readPart(
+  runtime: Runtime,
+  { headers, body }: Arrival,
+  limit: number,
+  keyId: string,
+): Promise<Scan> {
+  const coding = readCoding(headers['content-encoding']);
+  if (coding instanceof Refused) throw coding;
+  if (!runtime.uploads) throw invalidBody('This gateway process does not accept uploads.');
+  const most = Math.min(limit, runtime.limits.maxUploadBytes);
+  const upload = await readRaw(body, { limit: most, keyId }, runtime.uploads);
+  removeLater(runtime, body, upload);
+  return upload.scan;
+}
+
+function removeLater(runtime: Runtime, body: BodySource, upload: ReadUpload): void {
+  body.onRelease(() => {
+    upload.remove().catch((error: unknown) => runtime.report(error, null));
+  });
+}
+
 function sound(scanned: Scan | ScanFault): Scan {
   if ('fault' in scanned) throw invalidBody(scanned.fault);
   return scanned;
@@ -58,9 +90,7 @@ async function readForm(runtime: Runtime, body: BodySource, form: Form): Promise
   if (!runtime.uploads)
     throw invalidBody('This gateway process does not accept multipart bodies; send a JSON object.');
   const upload = await readUpload(body, { ...form, limit: runtime.limits.maxUploadBytes }, runtime.uploads);
-  body.onRelease(() => {
-    upload.remove().catch((error: unknown) => runtime.report(error, null));
-  });
+  removeLater(runtime, body, upload);
   return form.listensTo === undefined ? upload.scan : withLength(upload.scan, form.listensTo);
 }
 

@@ -2,7 +2,7 @@ import { Refused, unaccountable } from '#lib/core/errors';
 import { readBoundary } from '#lib/core/families/multipart/boundary';
 import { PartFinder } from '#lib/core/families/multipart/finder';
 import { PartScan } from '#lib/core/families/multipart/scan-parts';
-import type { FieldSpec, Scan, ScanFault } from '#lib/core/families/scan';
+import { type FieldSpec, noScan, type Scan, type ScanFault } from '#lib/core/families/scan';
 import type { BodySource } from '#lib/gateway/flow/lane';
 import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
 import { Disagreement, SecondReader } from '#lib/gateway/flow/upload/second-reader';
@@ -54,6 +54,39 @@ export async function readUpload(
     await spool.remove();
     throw error;
   }
+}
+
+/**
+ * Reads a body of any bytes to a file, without a look at them.
+ * @throws Refused `invalid_body`; `local_quota_not_configured` when the disk cannot be written. The file is deleted
+ * in both cases.
+ */
+export async function readRaw(
+  body: BodySource,
+  { limit, keyId }: Pick<UploadFacts, 'limit' | 'keyId'>,
+  room: SpoolRoom,
+): Promise<ReadUpload> {
+  const spool = await onDisk(room.open(keyId, limit));
+  let bytes = 0;
+  try {
+    await body.pour(
+      limit,
+      (chunk) => {
+        bytes += chunk.length;
+        return onDisk(spool.append(chunk));
+      },
+      keyId,
+    );
+  } catch (error) {
+    await spool.remove();
+    throw error;
+  }
+  spool.received();
+  const read = (start: number, end: number) => spool.read(start, end);
+  return {
+    scan: { ...noScan, upload: { bytes, textBytes: 0, files: [], read } },
+    remove: () => spool.remove(),
+  };
 }
 
 class UploadReading {

@@ -12,8 +12,10 @@ const clean = `DELETE FROM file_room WHERE workspace_id = $1 AND at < now() - ${
 /** Files that are recorded, and those on their way. */
 const sum = `
   SELECT count(*)::int AS files, coalesce(sum(bytes), 0)::text AS bytes FROM (
-    SELECT coalesce((r.view->>'bytes')::numeric, (r.view->>'size_bytes')::numeric, 0) AS bytes FROM resource r
+    SELECT coalesce((r.view->>'bytes')::numeric, (r.view->>'size_bytes')::numeric,
+      (r.view->>'sizeBytes')::numeric, 0) AS bytes FROM resource r
     WHERE r.workspace_id = $1 AND r.kind = 'file' AND r.view IS NOT NULL AND r.deleted_at IS NULL
+      AND coalesce((r.view->>'expirationTime')::timestamptz > now(), true)
     UNION ALL
     SELECT f.bytes FROM file_room f WHERE f.workspace_id = $1
       AND NOT EXISTS (SELECT FROM resource r WHERE r.call_id = f.call_id AND r.kind = 'file')

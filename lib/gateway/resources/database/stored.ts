@@ -95,7 +95,7 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
 const pageOf = (order: 'asc' | 'desc') => `
   SELECT r.view FROM resource r
   WHERE r.workspace_id = $1 AND r.kind = $2 AND r.family = $3 AND r.deleted_at IS NULL AND r.view IS NOT NULL
-    AND r.created_at >= $4 AND ($5::jsonb IS NULL OR r.view @> $5::jsonb)
+    AND r.created_at >= $4 AND coalesce(coalesce(r.view->>'expirationTime', r.view->>'expireTime')::timestamptz > now(), true) AND ($5::jsonb IS NULL OR r.view @> $5::jsonb)
     AND ($6::text IS NULL OR $6 IN (r.model_id, r.upstream_model, r.view->>'model'))
     AND ($7::text IS NULL OR (r.created_at, r.id) ${order === 'asc' ? '>' : '<'} (
       SELECT a.created_at, a.id FROM resource a WHERE a.workspace_id = $1 AND a.kind = $2 AND a.id = $7))

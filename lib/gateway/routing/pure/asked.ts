@@ -27,6 +27,8 @@ export class Asked {
   whyNot(offer: OfferFacts): 'operation' | 'ability' | null {
     const { lacks, unserved } = offer;
     if (unserved.size > 0 && unserved.has(this.operationAt(offer))) return 'operation';
+    // Without a price, what is kept could not be charged (contract: batches/caches).
+    if (this.#ask.cache && offer.price?.price.base.cacheStorage === undefined) return 'operation';
     return lacks.length > 0 && lacks.some((one) => this.#asks(one)) ? 'ability' : null;
   }
 

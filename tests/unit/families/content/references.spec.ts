@@ -79,8 +79,8 @@ describe('what the provider keeps may only be named by who made it (contract: jo
     (uri) => expect(idsOf({ contents: [{ parts: [{ fileData: { fileUri: uri } }] }] })).toEqual([]),
   );
 
-  it('a context cache is a reference that is never the workspace’s own', () => {
-    const kept = { kind: 'file', id: 'cachedContents/x', required: true };
+  it('a context cache is a reference by its id', () => {
+    const kept = { kind: 'cache', id: 'x', required: true };
     expect(askContent({ cachedContent: 'cachedContents/x' }).references).toEqual([kept]);
     expect(askContent({ cached_content: 'cachedContents/x' }, 'stream').references).toEqual([kept]);
     expect(idsOf({ generateContentRequest: { cachedContent: 'c' } }, 'count')).toEqual(['c']);
