@@ -61,6 +61,18 @@ export const rerank = dialectOf('rerank', (asked) => {
   return { inputs: [query, ...documents], body: { results: results.slice(0, top) } };
 });
 
+const harms = ['harassment', 'hate', 'illicit', 'self-harm', 'sexual', 'violence'];
+const otherHarms = [
+  'harassment/threatening',
+  'hate/threatening',
+  'illicit/violent',
+  'self-harm/instructions',
+];
+const categories = [...harms, ...otherHarms, 'self-harm/intent', 'sexual/minors', 'violence/graphic'];
+/** The same value for each category, except for violence. */
+const perCategory = <T>(value: T, violence: T) =>
+  Object.fromEntries(categories.map((name) => [name, name === 'violence' ? violence : value]));
+
 /** Categories of harm; text that contains the word FORBIDDEN has one. Its answers report no usage. */
 export const moderations = dialectOf(
   'moderations',
@@ -70,8 +82,9 @@ export const moderations = dialectOf(
       const flagged = text.includes('FORBIDDEN');
       return {
         flagged,
-        categories: { violence: flagged, harassment: false },
-        category_scores: { violence: flagged ? 0.97 : 0.01, harassment: 0.01 },
+        categories: perCategory(false, flagged),
+        category_scores: perCategory(0.01, flagged ? 0.97 : 0.01),
+        category_applied_input_types: perCategory(['text'], ['text']),
       };
     });
     return { inputs, body: { results } };

@@ -33,6 +33,20 @@ function operation(name: string, prefix: 'v1' | 'v1beta'): Operation {
 const bare = { params: {}, headers: {}, query: '' };
 
 describe('GET /v1/models (contract: families/model-lists, families/list-shape)', () => {
+  it('a model is deprecated if all of its offers end, and retires with the last one', () => {
+    const ending = (servedUntilMs: number | null) => makeOffer({ servedUntilMs });
+    const entryOf = (...offers: ReturnType<typeof makeOffer>[]) =>
+      Object(modelsAnswer(operation('models.list', 'v1'), bare, [makeListed({ id: 'a', offers })])).data[0];
+    expect(entryOf(ending(86_400_000), ending(172_800_000))).toMatchObject({
+      lifecycle: 'deprecated',
+      retires_at: '1970-01-03T00:00:00.000Z',
+    });
+    expect(entryOf(ending(86_400_000), ending(null))).toMatchObject({
+      lifecycle: 'active',
+      retires_at: null,
+    });
+  });
+
   it('lists entries that the chat and the messages SDKs both read', () => {
     expect(modelsAnswer(operation('models.list', 'v1'), bare, models)).toEqual({
       object: 'list',
@@ -46,6 +60,8 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
           name: 'A',
           display_name: 'A',
           created_at: '2023-11-14T22:13:20.500Z',
+          lifecycle: 'active',
+          retires_at: null,
           context_length: 10,
           max_input_tokens: 10,
           max_tokens: 5,

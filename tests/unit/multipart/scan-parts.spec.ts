@@ -53,6 +53,20 @@ describe('a multipart body (contract: body/multipart)', () => {
     expect(await bytesOf(scan)).toEqual(body);
   });
 
+  it('a part of bytes without a file name is a file, as Anthropic’s SDK for Python sends it', async () => {
+    const headers = ['Content-Type: application/octet-stream'];
+    const body = formOf('b', [
+      { name: 'image[]', value: png, headers },
+      { name: 'model', value: 'gpt-image-1' },
+    ]);
+    const { upload, found } = await scanned([body]);
+    expect(upload?.files).toMatchObject([{ field: 'image[]', bytes: png.length }]);
+    expect(found.get('model')?.value).toBe('gpt-image-1');
+    expect(await readForm([formOf('b', [{ name: 'model', value: 'gpt-5', headers }])])).toContain(
+      'is a file',
+    );
+  });
+
   it('a multipart body is read the same in pieces of any size', async () => {
     const body = formOf('----x-boundary', usual.slice(0, 3).concat(usual.slice(4)));
     const options = { boundary: '----x-boundary' };

@@ -54,7 +54,9 @@ const processColumns: ListColumns<ShownProcess & { readonly nowMs: number }, 'pr
     show: ({ contentLost, contentAnswers, alive }) => (
       <>
         {showCount(contentLost)}
-        {alive && contentAnswers === false ? <span className="block text-bad text-xs">store fails</span> : null}
+        {alive && contentAnswers === false ? (
+          <span className="block text-bad text-xs">store fails</span>
+        ) : null}
       </>
     ),
   },

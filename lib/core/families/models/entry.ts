@@ -22,6 +22,7 @@ export function sharedEntry(model: ModelFacts): object {
     name: model.name,
     display_name: model.name,
     created_at: new Date(model.createdAtMs).toISOString(),
+    ...lifecycleOf(model),
     context_length: model.contextTokens || null,
     max_input_tokens: model.contextTokens || null,
     max_tokens: model.maxOutputTokens || null,
@@ -32,6 +33,13 @@ export function sharedEntry(model: ModelFacts): object {
     ...(Object.keys(known).length > 0 && { abilities: known }),
     ...(price ? { pricing: pricingOf(price.price.base) } : {}),
   };
+}
+
+/** As Anthropic's list says it: a model that all of its providers will stop serving is deprecated. */
+function lifecycleOf({ offers }: ModelFacts): object {
+  const ends = offers.flatMap(({ servedUntilMs }) => (servedUntilMs === null ? [] : [servedUntilMs]));
+  if (ends.length === 0 || ends.length < offers.length) return { lifecycle: 'active', retires_at: null };
+  return { lifecycle: 'deprecated', retires_at: new Date(Math.max(...ends)).toISOString() };
 }
 
 /** An entry of the generate-content family. */

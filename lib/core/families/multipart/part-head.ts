@@ -5,7 +5,7 @@ import { plainCharsets, readParameters } from '#lib/core/families/multipart/boun
 export interface PartHead {
   /** As the client wrote it: "image[]", "svg[model]". */
   readonly name: string;
-  /** A part with a file name is a file; null: text. */
+  /** Of a file; "": a file without a name, as Anthropic's SDK for Python sends bytes; null: text. */
   readonly filename: string | null;
   /** Lower case, without parameters; null: none. */
   readonly mediaType: string | null;
@@ -13,6 +13,8 @@ export interface PartHead {
   readonly plain: boolean;
 }
 
+/** A part of this type is a file, with a file name or without one (contract: body/multipart). */
+export const BYTES = 'application/octet-stream';
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
 
 /**
@@ -50,15 +52,16 @@ function headOf(headers: ReadonlyMap<string, string>): PartHead | string {
   // Some parsers unescape, some do not.
   if (/[\\"]/.test(name) || name === '') return 'has a name that is empty or contains quotes or backslashes';
   if (files.length > 1) return 'has two filenames';
-  const filename = files[0] ?? valuesOf(parameters, 'filename*')[0] ?? null;
   const [mediaType = ''] = (headers.get('content-type') ?? '').split(';', 1);
+  const type = mediaType.trim().toLowerCase();
+  const unnamed = type === BYTES ? '' : null;
   const typed = readParameters((headers.get('content-type') ?? '').slice(mediaType.length));
   const charset = typed && (valuesOf(typed, 'charset')[0] ?? 'utf-8');
   const encoding = headers.get('content-transfer-encoding') ?? 'binary';
   return {
     name,
-    filename,
-    mediaType: mediaType.trim().toLowerCase() || null,
+    filename: files[0] ?? valuesOf(parameters, 'filename*')[0] ?? unnamed,
+    mediaType: type || null,
     plain:
       plainEncodings.has(encoding.toLowerCase()) &&
       charset !== null &&

@@ -1,5 +1,6 @@
 import { Busboy } from '@fastify/busboy';
 import { MAX_PARTS, MAX_TEXT_BYTES, type Part } from '#lib/core/families/multipart/finder';
+import { BYTES } from '#lib/core/families/multipart/part-head';
 
 /** The two readers do not see the same parts. */
 export class Disagreement extends Error {}
@@ -34,9 +35,10 @@ export class SecondReader {
     this.#busboy = new Busboy({
       headers: { 'content-type': contentType },
       limits: { fieldSize: MAX_TEXT_BYTES, parts: MAX_PARTS, headerSize: 16 * 1024 },
-      isPartAFile: (name, _type, filename) => {
-        this.#heads.push({ name, isFile: filename !== undefined });
-        return filename !== undefined;
+      isPartAFile: (name, type, filename) => {
+        const isFile = filename !== undefined || type?.toLowerCase() === BYTES;
+        this.#heads.push({ name, isFile });
+        return isFile;
       },
     });
     // Files have no listener here: their bytes are passed over.
