@@ -164,10 +164,20 @@ describe('calls that only read their input (contract: families/input-only)', () 
     expect(call).toMatchObject({ operation: 'moderations.create', cost: '0', usageSource: 'estimated' });
   });
 
-  it('need a model', async () => {
-    const failed = await openai.post('/moderations', { body: { input: 'Hello' } }).catch((error) => error);
+  it('need a model, except for moderations, which have a usual one', async () => {
+    const failed = await openai.post('/embeddings', { body: { input: 'Hello' } }).catch((error) => error);
     expect(failed).toBeInstanceOf(BadRequestError);
     expect(String(failed)).toContain('"model" is missing');
+
+    const aliases = { 'omni-moderation-latest': 'sandbox/moderator' };
+    const own = await stack.workspace();
+    await setPolicy(stack.db, { workspace: own.slug, policy: { aliases } });
+    const { key: ownKey } = await stack.key(own.slug);
+    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: ownKey, maxRetries: 0 });
+    const answer = await client.moderations.create({ input: 'FORBIDDEN' });
+    expect(answer).toMatchObject({ model: 'moderator', results: [{ flagged: true }] });
+    const asNull = await post('/v1/moderations', { input: 'FORBIDDEN', model: null }, ownKey);
+    expect(jsonOf(asNull)).toMatchObject({ model: 'moderator', results: [{ flagged: true }] });
   });
 
   it('are listed for the clients that can call them, with their methods', async () => {

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import { modelEdits } from '#lib/core/families/edits';
+import { modelEdits, setRootField } from '#lib/core/families/edits';
 import { type Ask, type Family, type Operation, ownPath, type RawAsk } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import { EventReader } from '#lib/core/families/reading/event-reader';
@@ -17,16 +17,21 @@ export const embeddings = inputOnly('embeddings', { sameModel: true, leastBody: 
 export const rerank = inputOnly('rerank', { leastBody: { query: 'hello', documents: ['hello'] } });
 
 /** What harmful content a text or a picture has, by category. */
-export const moderations = inputOnly('moderations', { leastBody: { input: 'hello' } });
+export const moderations = inputOnly('moderations', {
+  leastBody: { input: 'hello' },
+  usualModel: 'omni-moderation-latest',
+});
+
+interface Settings extends Pick<Family, 'leastBody'>, Pick<Operation, 'sameModel'> {
+  /** The model of a request that names none, as OpenAI has one; absent: each request must name one. */
+  readonly usualModel?: string;
+}
 
 /**
  * A family whose only operation reads its input and writes nothing: its answers are whole and have no output tokens
  * (contract: families/input-only).
  */
-function inputOnly(
-  id: FamilyId,
-  { leastBody, ...rest }: Pick<Family, 'leastBody'> & Pick<Operation, 'sameModel'>,
-): Family {
+function inputOnly(id: FamilyId, { leastBody, usualModel, ...rest }: Settings): Family {
   return {
     id,
     operations: [
@@ -41,8 +46,11 @@ function inputOnly(
         fields: { model: {}, service_tier: {} },
       },
     ],
-    readAsk: readInputAsk,
-    edits: ({ scan }, { upstreamModel }) => modelEdits(scan, upstreamModel),
+    readAsk: (raw) => readInputAsk(raw, usualModel),
+    edits: ({ scan }, { upstreamModel }) =>
+      scan.found.has('model')
+        ? modelEdits(scan, upstreamModel)
+        : [setRootField(scan, 'model', JSON.stringify(upstreamModel))],
     upstreamPath: ownPath,
     credentialHeader: 'authorization',
     readUsage: (_ask, answer) => readInputUsage(answer),
@@ -59,9 +67,10 @@ function inputOnly(
 /** Where such a body may carry pictures. */
 const mediaKeys: ReadonlySet<string> = new Set(['url', 'image', 'image_url', 'image_base64']);
 
-function readInputAsk(raw: RawAsk): Ask | Refusal {
+function readInputAsk(raw: RawAsk, usualModel: string | undefined): Ask | Refusal {
   const { scan } = raw;
-  const read = takeAll({ model: readModel(scan), serviceTier: readTier(scan) });
+  const usual = scan.found.has('model') ? undefined : usualModel;
+  const read = takeAll({ model: usual ?? readModel(scan), serviceTier: readTier(scan) });
   if (isRefusal(read)) return read;
   return { ...raw, ...read, stream: false, budget: null, choices: 1, weight: weigh(scan, mediaKeys, 0) };
 }

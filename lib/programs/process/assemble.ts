@@ -6,11 +6,11 @@ import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
 import { messageOf } from '#lib/core/errors';
 import { createAccess } from '#lib/gateway/clouds/access';
+import { COUNTS_MS, writesCounts } from '#lib/gateway/content/counts';
 import { ContentKeeper } from '#lib/gateway/content/keeper';
 import { ObjectThread } from '#lib/gateway/content/objects/object-thread';
 import { deleteObjects } from '#lib/gateway/content/objects/sweep';
 import { inDatabase, inObjects } from '#lib/gateway/content/places';
-import { tellCounts } from '#lib/gateway/content/tell-counts';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
@@ -164,7 +164,8 @@ export async function assemble(
   const content = env.content
     ? new ContentKeeper(place, sealingKeysOf(env), (error) => report(error, null))
     : null;
-  const telling = content && tellCounts(db.pool, ownerId, content, (error) => report(error, null));
+  const counts =
+    content && repeat(COUNTS_MS, writesCounts(db.pool, ownerId, content), (error) => report(error, null));
   // The log says at once what is wrong with a store; no start waits for it.
   if (target !== null) objects.check().catch((error) => log.warn({}, messageOf(error)));
   let sweeping = true;
@@ -258,7 +259,7 @@ export async function assemble(
       await stopListening();
       await openedJobs.stop();
       access.stop();
-      await telling?.stop();
+      await counts?.stop();
       await content?.stop();
       sweeping = false;
       await objects.stop();

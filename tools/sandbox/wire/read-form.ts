@@ -55,7 +55,8 @@ export function readForm({ headers, body }: ReceivedRequest): Form | null {
     const head = bytes.toString('utf8', headStart, headEnd);
     const name = /\bname="([^"]*)"/.exec(head)?.[1] ?? '';
     const value = bytes.subarray(headEnd + 4, next);
-    if (/\bfilename="/.test(head)) files.push({ name, bytes: value });
+    if (/\bfilename="|^content-type: *application\/octet-stream/im.test(head))
+      files.push({ name, bytes: value });
     else texts.set(name, value.toString('utf8'));
     at = next;
   }

@@ -11,6 +11,7 @@ import { listLeases, listProcesses } from '#lib/control/operations/fleet/process
 import { ask } from '#lib/control/operations/run';
 import { showBillingState } from '#lib/control/operations/top-up/state';
 import { showVerification, startVerification } from '#lib/control/operations/verification/operations';
+import { writesCounts } from '#lib/gateway/content/counts';
 import { untried } from '#lib/gateway/routing/health';
 import { systemClock } from '#lib/platform/clock';
 import { type Db, openDb } from '#lib/platform/data/db';
@@ -112,6 +113,8 @@ describe('the processes of the fleet (contract: control-plane/fleet)', () => {
       );
     }
     await db.pool.query('INSERT INTO journal_position VALUES ($1, 3, 4096, true)', [living]);
+    const content = { counts: () => ({ kept: 7, lost: 2 }), answers: () => false };
+    await writesCounts(db.pool, living, content)();
     const { data } = await operate(db, listProcesses, {});
     expect(data).toMatchObject([
       {
@@ -123,8 +126,11 @@ describe('the processes of the fleet (contract: control-plane/fleet)', () => {
         granted: '2',
         held: '0.000000005',
         journal: { file: 3, bytes: '4096' },
+        contentKept: 7,
+        contentLost: 2,
+        contentAnswers: false,
       },
-      { id: dead, alive: false, leases: 0, journal: null },
+      { id: dead, alive: false, leases: 0, journal: null, contentKept: 0, contentAnswers: null },
     ]);
     const leases = await operate(db, listLeases, { limit: 1 });
     expect(leases).toMatchObject({
