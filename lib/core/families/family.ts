@@ -195,8 +195,10 @@ export interface AskedMedia {
 export interface AskedCache {
   /** Of a cache that is there already; null: the answer says it. */
   readonly tokens: number | null;
-  /** How long it is kept for this request, s. */
+  /** How long it is kept for this request, s; its hold. */
   readonly seconds: number;
+  /** Until when it is paid already, ms since the epoch by the provider's clock; null: it is new. */
+  readonly paidMs: number | null;
 }
 
 /** Audio that a request asks for or brings (contract: money/audio-hold). */

@@ -71,6 +71,8 @@ export interface Runtime {
   readonly uploads: SpoolRoom | null;
   /** Addresses of uploads in parts; null: this process cannot seal any. */
   readonly uploadTickets: UploadTickets | null;
+  /** Clients reach it by TLS, if NEXTAUTH_URL says so and no proxy says otherwise. */
+  readonly secure: boolean;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;
   /** Keeps the content of calls whose workspaces want it; null: this gateway keeps none. */

@@ -36,7 +36,7 @@ import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
 import { forgetAnswer, keepAnswer, repeatAnswer } from '#lib/gateway/flow/steps/repeat-answer';
 import { announcedBytes, bindPart, giveAddress, withTicket } from '#lib/gateway/flow/steps/resumable-upload';
-import { timeCache } from '#lib/gateway/flow/steps/time-cache';
+import { checkTime, timeCache } from '#lib/gateway/flow/steps/time-cache';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
 import { takePlace } from '#lib/gateway/flow/upload/take-place';
 
@@ -99,6 +99,7 @@ async function generate(
   if (bound.operation.runsFile || bound.operation.runsRequests)
     return runBatch(runtime, bound, client, reply);
   const asked = await parseAsk(runtime, bound);
+  checkTime(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
   if (call.arrival.warmUp) return warmUp(runtime, asked);

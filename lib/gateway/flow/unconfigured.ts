@@ -47,6 +47,7 @@ export function unconfiguredRuntime(): Runtime {
     origins: new Set(),
     uploads: null,
     uploadTickets: null,
+    secure: false,
     bodies: createBodyBudget(0),
     drains: new Drains(0),
     content: null,

@@ -214,6 +214,7 @@ export async function assemble(
     origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     uploadTickets: createUploadTickets(sealingKeysOf(env)),
+    secure: env.nextAuthUrl?.startsWith('https:') ?? false,
     bodies: createBodyBudget(env.bodyBudgetBytes),
     content,
     answers: keptAnswers,

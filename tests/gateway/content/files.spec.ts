@@ -164,6 +164,12 @@ describe.each(['node', 'web'] as const)(
         expect(record(await done.json())).toMatchObject({ file: { sizeBytes: '10' } });
       });
 
+      it('have the scheme and the host that the first proxy was asked for', async () => {
+        const own = await newClient();
+        const proxied = { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'ai.example, inner' };
+        expect(addressOf(await start(own.key, proxied))).toMatch(/^https:\/\/ai\.example\/upload\//);
+      });
+
       it('cannot be continued by another workspace, nor with an address that was altered', async () => {
         const [own, other] = [await newClient(), await newClient()];
         const address = addressOf(await start(own.key));
@@ -182,6 +188,7 @@ describe.each(['node', 'web'] as const)(
         ['a part that exceeds the announced size', 'upload', 5, '0123456789'],
         ['an offset behind the announced size', 'upload', 11, ''],
         ['an unknown command', 'append', 0, '01'],
+        ['a command that begins with another', 'query, cancel', 0, ''],
       ])('are refused by our own checks: %s', async (_, command, offset, body) => {
         const own = await newClient();
         const address = addressOf(await start(own.key));

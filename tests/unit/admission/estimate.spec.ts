@@ -16,11 +16,12 @@ function askOf(
   part: {
     weight?: Partial<InputWeight>;
     body?: string;
-  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'media'>>,
+  } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'media' | 'cache'>>,
 ): Ask {
   const ask = {
     operation: { family: 'chat', path: 'chat/completions', steps: 'generate', budgeted: true },
     ...(part.media ? { media: part.media } : {}),
+    ...(part.cache ? { cache: part.cache } : {}),
     budget: part.budget ?? null,
     choices: part.choices ?? 1,
     serviceTier: part.serviceTier ?? null,
@@ -159,6 +160,19 @@ describe('the hold of a call (contract: money/hold)', () => {
     const hold = (body: string) => estimate(askOf({ weight, body, budget: 0 }), [caching], terms).holdNano;
     expect(hold('{}')).toBe(1_000_000n);
     expect(hold('{"cache_control":{"type":"ephemeral"}}')).toBe(2_000_000n);
+  });
+
+  it('a new context cache with a file of the provider is as long as the context (contract: batches/cache-charge)', () => {
+    const storing = targetOf({ base: { input: dollar, cacheStorage: dollar } }, { context: 50_000 });
+    const cache = { tokens: null, seconds: 7_200, paidMs: null };
+    const hold = (body: string, strict: boolean) => {
+      const ask = askOf({ weight: { textBytes: 300 }, body, budget: 0, cache });
+      return estimate(ask, [storing], { ...terms, strict }).holdNano;
+    };
+    for (const field of ['fileUri', 'file_uri'])
+      for (const strict of [true, false])
+        expect(hold(`{"${field}":"files/a"}`, strict)).toBe(50_000n * 1_000n * 3n);
+    expect(hold('{"text":"a"}', false)).toBe(100n * 1_000n * 3n);
   });
 
   it('takes images and videos from their own parameters', () => {

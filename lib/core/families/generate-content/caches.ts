@@ -3,7 +3,7 @@ import type { ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { Ask, AskedCache, Operation, RawAsk } from '#lib/core/families/family';
 import { contentMediaKeys } from '#lib/core/families/generate-content/ask';
 import { isMoment } from '#lib/core/families/generate-content/moment';
-import { contentPrefixes, contentQuery } from '#lib/core/families/generate-content/path';
+import { contentPrefixes } from '#lib/core/families/generate-content/path';
 import { readReferences, referenceFields } from '#lib/core/families/generate-content/references';
 import { readModel, readText, takeAll } from '#lib/core/families/reading/fields';
 import { Figures } from '#lib/core/families/reading/figures';
@@ -13,11 +13,8 @@ import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
 import { type UsageReport, usageOf } from '#lib/core/metering/usage';
 
-const common = {
-  family: 'generate-content',
-  prefixes: contentPrefixes,
-  query: contentQuery,
-} as const;
+/** An answer in events would hide what was kept. */
+const common = { family: 'generate-content', prefixes: contentPrefixes, query: {} } as const;
 const cache = { ...common, path: 'cachedContents/{id}', resource: { kind: 'cache', param: 'id' } } as const;
 const lifetime = { ttl: {}, expireTime: { aliases: ['expire_time'] } } as const;
 
@@ -51,7 +48,7 @@ export const cacheOperations: readonly Operation[] = [
     caches: true,
     sameModel: true,
     fields: lifetime,
-    query: { ...contentQuery, updateMask: true, update_mask: true },
+    query: { updateMask: true, update_mask: true },
   },
   {
     ...cache,
@@ -73,6 +70,8 @@ export function isOfCaches({ name }: Operation): boolean {
 const USUAL_SECONDS = 3_600;
 /** Longest life from a request on, which is paid at once, s. */
 const MOST_SECONDS = 7 * 86_400;
+/** How long after the gateway has looked at the clock a change may be sent; its hold covers it, s. */
+export const SLACK_SECONDS = 60;
 
 /**
  * What a request asks to be kept, and for how long more. Of a change, the path's parameters say until when the cache
@@ -89,10 +88,12 @@ export function readCacheAsk(raw: RawAsk): Ask | Refusal {
   });
   if (isRefusal(read)) return read;
   const { model, seconds, references } = read;
-  const paidMs = Math.max(nowMs, changes ? Number(params.untilMs) : nowMs);
+  const paidMs = changes ? Math.max(nowMs, Number(params.untilMs)) : nowMs;
+  const more = Math.ceil((nowMs + seconds * 1_000 - paidMs) / 1_000);
   const cache: AskedCache = {
     tokens: changes ? Number(params.tokens) : null,
-    seconds: Math.max(0, Math.ceil((nowMs + seconds * 1_000 - paidMs) / 1_000)),
+    seconds: changes ? Math.max(0, more + SLACK_SECONDS) : Math.max(0, more),
+    paidMs: changes ? paidMs : null,
   };
   return {
     ...raw,
@@ -139,7 +140,7 @@ function readSeconds(scan: Scan, nowMs: number, changes: boolean): number | Refu
   if (seconds <= MOST_SECONDS) return seconds;
   return refusal(
     'invalid_body',
-    `A cache may live ${MOST_SECONDS} s (7 days) from each request on; send a shorter time, and extend it later.`,
+    `A cache may live at most 7 days (${MOST_SECONDS} s) from the time of the request; send a shorter time, and extend it later.`,
   );
 }
 
@@ -151,11 +152,21 @@ export function readCacheUsage({ cache }: Ask, answer: unknown): UsageReport | n
   const written = cache.tokens === null ? figures.read(told, 'input') : 0;
   return {
     usage: usageOf({ input: written }),
-    kept: { tokens: cache.tokens ?? written, seconds: cache.seconds },
+    kept: { tokens: cache.tokens ?? written, seconds: paidSeconds(cache, answer) },
     serviceTier: null,
     nested: [],
     ...figures.marks(),
   };
+}
+
+/**
+ * How long the provider keeps it for this request, s. By how much the end of an older one moved is said by its
+ * provider's clock, by which it was paid until now.
+ */
+function paidSeconds({ paidMs, seconds }: AskedCache, answer: unknown): number {
+  const ends = objectIn(answer)?.expireTime;
+  if (paidMs === null || !isMoment(ends)) return seconds;
+  return Math.min(Math.max(0, Math.ceil((Date.parse(ends) - paidMs) / 1_000)), MOST_SECONDS + SLACK_SECONDS);
 }
 
 /** What lists show of a cache. */

@@ -90,7 +90,11 @@ interface TokenWeights {
 function weighTokens(ask: Ask, targets: readonly Target[], terms: HoldTerms): TokenWeights {
   const { strict, previousTokens } = terms;
   const context = mostContext(targets);
-  const sent = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
+  const sent = keepsFiles(ask)
+    ? Math.min(context, MOST_KEPT_TOKENS)
+    : strict
+      ? Math.min(ask.weight.textBytes, context)
+      : Math.ceil(ask.weight.textBytes / 3);
   // What came before is read again as far as a context holds it.
   const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
@@ -252,6 +256,16 @@ function silentBudget(
   const bound = longest === 0 ? Number.MAX_SAFE_INTEGER : longest;
   if (keyMaximum !== null) return Math.max(named, Math.min(Math.floor(keyMaximum / ask.choices), bound));
   return Math.max(named, strict && longest > 0 ? longest : Math.min(bound, SILENT_TOKENS));
+}
+
+/** Of a context cache whose model has no known context. */
+const MOST_KEPT_TOKENS = 10_000_000;
+
+/** Whether a new context cache has files that are at the provider: as long as the context, as far as is known here. */
+function keepsFiles({ cache, scan: { body } }: Ask): boolean {
+  if (!cache || cache.tokens !== null) return false;
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return text.includes('fileUri') || text.includes('file_uri');
 }
 
 /** Whether the body asks for anything to be written to a cache: looked for only if that costs more. */

@@ -67,7 +67,7 @@ export class Masking {
       const waiting = this.#next();
       if (!waiting) continue;
       const fromMono = performance.now();
-      waiting.done(await this.#ask(waiting.task));
+      waiting.done(await this.#ask(waiting.task).catch(() => null));
       await this.#rest.after(performance.now() - fromMono);
     }
     this.#running = false;
@@ -86,11 +86,11 @@ export class Masking {
   }
 
   /** @returns null: the thread ended, or took too long and was ended. */
-  #ask(task: MaskTask): Promise<MaskAnswer> {
+  async #ask(task: MaskTask): Promise<MaskAnswer> {
     const thread = this.#started();
     const tooLong = setTimeout(() => void this.#end(), this.#withinMs);
     tooLong.unref();
-    return new Promise((resolve) => {
+    return await new Promise((resolve) => {
       const finish = (answer: MaskAnswer) => {
         clearTimeout(tooLong);
         thread.off('message', finish);

@@ -103,7 +103,8 @@ export class GoneWatch {
     const { ask, operation, resource, snapshot } = this.#call;
     // The usage comes at the end of a stored response, whose text the client may have read already.
     const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
-    const changes = ask?.job !== undefined || operation?.resourceEffect !== undefined;
+    const changes =
+      ask?.job !== undefined || operation?.resourceEffect !== undefined || operation?.caches === true;
     const must = changes || tells || this.#isAwaited();
     // Token counts and reads cost nothing, so there is no usage to wait for.
     const worth = this.#policy === 'drain' && operation?.steps === 'generate';

@@ -138,7 +138,9 @@ async function lookUp<Found>(
 export function unknown(kind: ResourceKind): Refusal {
   return refusal(
     'not_found',
-    `This workspace has no ${kind} with that id; use one that appeared in an answer in the last 30 days and has not been deleted.`,
+    kind === 'cache'
+      ? 'This workspace has no cache with that id, or it has expired; create it again.'
+      : `This workspace has no ${kind} with that id; use one that appeared in an answer in the last 30 days and has not been deleted.`,
   );
 }
 

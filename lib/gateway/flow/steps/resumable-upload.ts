@@ -9,7 +9,7 @@ import { lengthIn } from '#lib/gateway/flow/upload/request-body';
 import type { UploadTicket } from '#lib/gateway/flow/upload/ticket';
 import { headerText } from '#lib/gateway/upstream/headers';
 
-const commands: ReadonlySet<string> = new Set(['upload', 'finalize', 'query', 'cancel']);
+const commands: ReadonlySet<string> = new Set(['upload', 'finalize', 'upload,finalize', 'query', 'cancel']);
 /** Of the provider's address of an upload: it is sealed in ours, which is a header. */
 const MOST_PATH = 2_048;
 
@@ -65,8 +65,10 @@ export function bindPart(call: FamilyCall): FamilyCall {
  */
 export function leftBytes({ headers }: Pick<Arrival, 'headers'>, { bytes }: UploadTicket): number {
   const asked = commandsIn(headers);
-  if (asked.length === 0 || asked.some((one) => !commands.has(one))) {
-    throw invalidBody('The header X-Goog-Upload-Command must be upload, finalize, query or cancel.');
+  if (!commands.has(asked.join())) {
+    throw invalidBody(
+      'The header X-Goog-Upload-Command must be "upload", "finalize", "upload, finalize", "query" or "cancel".',
+    );
   }
   if (!asked.includes('upload')) return 0;
   const offset = lengthIn(headers['x-goog-upload-offset']?.trim() ?? '');
@@ -124,12 +126,13 @@ export function giveAddress(runtime: Runtime, call: ClaimedCall, given: GivenAns
     },
     runtime.clock.now(),
   );
-  call.headers.push('x-goog-upload-url', `${addressOf(call.arrival)}?upload_id=${id}`);
+  call.headers.push('x-goog-upload-url', `${addressOf(runtime, call.arrival)}?upload_id=${id}`);
 }
 
 /** The address that the client has called, as far as it is known here: the host that it names, and its path. */
-function addressOf({ headers, target }: Arrival): string {
-  const scheme = /^https\b/i.test(headers['x-forwarded-proto']?.trim() ?? '') ? 'https' : 'http';
-  const host = headers['x-forwarded-host'] ?? headers.host ?? 'localhost';
-  return `${scheme}://${host}${target.split('?', 1)[0]}`;
+function addressOf({ secure }: Runtime, { headers, target }: Arrival): string {
+  const first = (text: string | undefined) => text?.split(',', 1)[0]?.trim();
+  const scheme = first(headers['x-forwarded-proto'])?.toLowerCase() ?? (secure ? 'https' : 'http');
+  const host = first(headers['x-forwarded-host']) ?? headers.host ?? 'localhost';
+  return `${scheme === 'https' ? 'https' : 'http'}://${host}${target.split('?', 1)[0]}`;
 }

@@ -1,9 +1,10 @@
 import { Refused, refusal } from '#lib/core/errors';
-import { standOfCache } from '#lib/core/families/generate-content/caches';
+import { SLACK_SECONDS, standOfCache } from '#lib/core/families/generate-content/caches';
 import { parseJson } from '#lib/core/families/reading/json';
 import { extendCall, type FamilyCall, type StoredCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { unknown } from '#lib/gateway/flow/steps/own-resource';
+import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
 import { placeCall } from '#lib/gateway/flow/upload/take-place';
 import { askProvider } from '#lib/gateway/jobs/ask-provider';
 import { readAtMost } from '#lib/platform/read-at-most';
@@ -37,15 +38,28 @@ async function readStand(
   call: StoredCall,
 ): Promise<NonNullable<ReturnType<typeof standOfCache>>> {
   const answer = await askFor(runtime, call);
-  if (answer.status === 404 || answer.status === 403) throw new Refused(unknown('cache'));
+  if (answer.status === 404 || isGone(call, answer)) throw new Refused(unknown('cache'));
   const stand = answer.status === 200 ? standOfCache(parseJson(answer.text)) : null;
   if (stand) return stand;
   const why = answer.status === null ? 'it gave no answer' : `its answer was ${answer.status}`;
   throw new Refused(
     refusal(
       'upstream_request_failed',
-      `The provider does not say until when the context cache is paid (${why}), so its time cannot be changed now; retry with backoff.`,
+      `The provider does not say when the context cache ends (${why}), so its time cannot be changed now; retry with backoff.`,
     ),
+  );
+}
+
+/** Google's answer for a cache that has expired is 403; for a credential that it refuses, it is too. */
+function isGone({ family }: StoredCall, { status, text }: Awaited<ReturnType<typeof askFor>>): boolean {
+  return status === 403 && family.faultOf(status, parseJson(text)).whose === 'client';
+}
+
+/** A change that was sent later than its hold was reckoned for. @throws Refused `invalid_body`. */
+export function checkTime(runtime: Runtime, { params, operation }: FamilyCall): void {
+  if (!operation.caches || runtime.clock.now() - Number(params.nowMs) <= SLACK_SECONDS * 1_000) return;
+  throw invalidBody(
+    `The body of a request about a context cache must arrive within ${SLACK_SECONDS} s; send it again.`,
   );
 }
 

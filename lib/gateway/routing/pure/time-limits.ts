@@ -4,7 +4,8 @@ import type { TimeLimits } from '#lib/gateway/routing/pure/target';
 
 /** Time limits of a call's attempts: the policy's, else the defaults (contract: routing/time-limits). */
 export function timeLimitsOf(policy: Policy, { operation, stream }: Ask): TimeLimits {
-  const set = policy.timeouts;
+  // Who gives up waiting for a cache would not pay for it, but the provider may keep it.
+  const set = operation.caches ? undefined : policy.timeouts;
   const whole = operation.wholeMs ?? (operation.steps === 'generate' ? 600_000 : 60_000);
   return {
     connectMs: set?.connectMs ?? 5_000,

@@ -50,14 +50,18 @@ describe('what a context cache is asked for (contract: batches/caches)', () => {
     [{ ttl: '7200s' }, 3_600],
     [{ ttl: '3600s' }, 0],
     [{ ttl: '60s' }, 0],
-  ])('a change by %j of a cache that is paid for an hour adds %i s', (fields, seconds) => {
-    const params = { model: 'vendor/name', untilMs: String(nowMs + 3_600_000), tokens: '1000' };
-    expect(asked('update', fields, params)).toMatchObject({ cache: { tokens: 1_000, seconds } });
-  });
+  ])(
+    'a change by %j of a cache that is paid for an hour adds %i s, and holds a minute more',
+    (fields, more) => {
+      const params = { model: 'vendor/name', untilMs: String(nowMs + 3_600_000), tokens: '1000' };
+      const seconds = fields.ttl === '60s' ? 0 : more + 60;
+      expect(asked('update', fields, params)).toMatchObject({ cache: { tokens: 1_000, seconds } });
+    },
+  );
 
   it('a change of a cache whose end is over is paid from now on', () => {
     const params = { model: 'vendor/name', untilMs: String(nowMs - 3_600_000), tokens: '1000' };
-    expect(asked('update', { ttl: '60s' }, params)).toMatchObject({ cache: { seconds: 60 } });
+    expect(asked('update', { ttl: '60s' }, params)).toMatchObject({ cache: { seconds: 120 } });
   });
 
   it.each([
@@ -99,11 +103,22 @@ describe('what a context cache costs (contract: batches/cache-charge, money/cach
     expect(flags).toEqual([]);
   });
 
-  it('of a change is only the time that it adds', () => {
-    const params = { model: 'vendor/name', untilMs: String(nowMs), tokens: '2000' };
-    const report = generateContent.readUsage(asked('update', { ttl: '1800s' }, params), answer);
+  it.each([
+    // Its clock says when it was paid until, and when it ends now.
+    ['2027-01-31T14:00:00Z', 1_000],
+    ['2027-01-31T13:30:00Z', 0],
+    ['2027-01-31T12:00:00Z', 0],
+    // Two thousand tokens for the time that was asked for and the minute of the hold.
+    ['an hour later', 1_034],
+    // At most a week and a minute, whatever it says.
+    ['2999-01-31T12:00:00Z', 336_034],
+  ])('of a change is the time by which its end moves at the provider: to %s', (expireTime, quantity) => {
+    const params = { model: 'vendor/name', untilMs: String(nowMs + 5_400_000), tokens: '2000' };
+    const told = { ...answer, expireTime };
+    const report = generateContent.readUsage(asked('update', { ttl: '7200s' }, params), told);
     if (!report) throw new Error('nothing was reported');
-    expect(priceReport(report, terms).lines).toMatchObject([{ class: 'cacheStorage', quantity: 1_000 }]);
+    const lines = quantity === 0 ? [] : [{ class: 'cacheStorage', quantity }];
+    expect(priceReport(report, terms).lines).toMatchObject(lines);
   });
 
   it('is bounded by the context of the model, whatever the provider says', () => {
