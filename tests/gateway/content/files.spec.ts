@@ -167,7 +167,7 @@ describe.each(['node', 'web'] as const)(
       it('have the scheme and the host that the first proxy was asked for', async () => {
         const own = await newClient();
         const proxied = { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'ai.example, inner' };
-        expect(addressOf(await start(own.key, proxied))).toMatch(/^https:\/\/ai\.example\/upload\//);
+        expect(addressOf(await start(own.key, proxied))).toMatch(/^https:\/\/ai\.example\/\S*upload/);
       });
 
       it('cannot be continued by another workspace, nor with an address that was altered', async () => {
