@@ -126,10 +126,15 @@ function looksOf({ test, onShow }: CredentialActions): ListColumns<ProviderRow, 
       place: 'whole',
       className: 'min-w-44 align-top',
       show: ({ families }) => (
-        <ul className="grid gap-0.5">
-          {families.map((family) => (
-            <li key={family.name} title={family.why ?? family.address} className="text-[0.8125rem] leading-5">
+        <ul className="flex max-w-80 flex-wrap gap-x-1.5">
+          {families.map((family, at) => (
+            <li
+              key={family.name}
+              title={family.why ?? family.address}
+              className={`text-[0.8125rem] leading-5 ${family.why ? 'basis-full' : ''}`}
+            >
               {family.name}
+              {family.why || at === families.length - 1 ? null : ','}
               {family.why ? <span className="text-warn text-xs"> · {family.why}</span> : null}
             </li>
           ))}

@@ -169,9 +169,7 @@ export class ContentKeeper implements CopyRoom {
    * @returns how many were kept; 0: the process stops. @throws NotKept
    */
   async #send(batch: readonly Waiting[]): Promise<number> {
-    const fromMono = performance.now();
     const write = this.#place.begin(await this.#sealed(batch));
-    await this.#rest.after(performance.now() - fromMono);
     while (!this.#stopped) {
       try {
         const kept = await write();
@@ -209,8 +207,10 @@ export class ContentKeeper implements CopyRoom {
   async #sealed(batch: readonly Waiting[]): Promise<SealedContent[]> {
     const all: SealedContent[] = [];
     for (const { facts, copy, masked } of batch) {
+      const fromMono = performance.now();
       const content = masked ?? (await contentOf({ request: copy.request(), answer: copy.answer() }));
       all.push({ facts, sealed: await sealContent(facts, content, this.#key) });
+      await this.#rest.after(performance.now() - fromMono);
     }
     return all;
   }

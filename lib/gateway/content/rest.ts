@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { restMs } from '#lib/gateway/content/pure/rest-ms';
 
 /** Work after which there is a rest, ms. */
-const WORK_MS = 10;
+const WORK_MS = 2;
 /** Between two looks at the event loop, ms. */
-const LOOK_MS = 5;
+const LOOK_MS = 1;
 
 /**
  * Work beside the calls takes only a share of the time that they leave, so that it does not slow them down

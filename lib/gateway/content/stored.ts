@@ -5,6 +5,7 @@ import {
   inflate,
   constants as zlib,
   zstdCompress,
+  zstdCompressSync,
   zstdDecompress,
 } from 'node:zlib';
 import { z } from 'zod';
@@ -16,6 +17,8 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 /** Compressing shorter content would take longer than it saves, UTF-16 units. */
 const SHORT = 2_048;
+/** Longer content is compressed in a thread, so that the event loop is not held for more than about a millisecond. */
+const LONG = 131_072;
 /** The first byte of JSON; compressed content begins otherwise. */
 const BRACE = 123;
 
@@ -58,8 +61,14 @@ export async function sealContent(
   key: SealingKey,
 ): Promise<Buffer> {
   const text = JSON.stringify(content);
-  const packed = text.length < SHORT ? Buffer.from(text) : await compress(text);
+  const packed = await packedOf(text);
   return sealBytes(packed, key, contextOf(workspaceId, callId));
+}
+
+async function packedOf(text: string): Promise<Buffer> {
+  if (text.length < SHORT) return Buffer.from(text);
+  // Handing it to a thread takes as long as compressing it.
+  return text.length < LONG ? zstdCompressSync(text) : await compress(text);
 }
 
 /** @throws Error if it was sealed with another key, or altered. */

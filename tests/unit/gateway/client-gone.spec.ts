@@ -15,6 +15,7 @@ interface Parts {
   readonly stream?: boolean;
   readonly job?: object;
   readonly resourceEffect?: string;
+  readonly caches?: true;
   readonly sentWhole?: boolean;
   readonly policy?: 'abort' | 'drain';
   readonly concurrency?: number | null;
@@ -22,7 +23,7 @@ interface Parts {
 
 /** A call whose exchange is under way; only what the watch reads of each is there. */
 function callUnderWay(parts: Parts = {}, drains = new Drains()) {
-  const { steps = 'generate', stream = true, job, resourceEffect, concurrency = null } = parts;
+  const { steps = 'generate', stream = true, job, resourceEffect, caches, concurrency = null } = parts;
   const listeners: (() => void)[] = [];
   const claim = { callId: 'call' };
   const call = {
@@ -30,7 +31,7 @@ function callUnderWay(parts: Parts = {}, drains = new Drains()) {
     claim,
     outcome: { gone: false },
     ask: { stream, ...(job ? { job } : {}) },
-    operation: { steps, ...(resourceEffect ? { resourceEffect } : {}) },
+    operation: { steps, ...(resourceEffect ? { resourceEffect } : {}), ...(caches ? { caches } : {}) },
     snapshot: { key: { id: 'key', limits: { concurrency } } },
   };
   const coordinator = { leave: vi.fn() };
@@ -95,6 +96,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
 
   it.each<[string, Parts]>([
     ['begins a job', { job: {}, policy: 'abort', stream: false }],
+    ['has a context kept', { caches: true, policy: 'abort', stream: false }],
     ['ends what is kept', { steps: 'stored', resourceEffect: 'delete', policy: 'abort', stream: false }],
   ])('is heard out where it %s, however many drains there are', (_, parts) => {
     const one = callUnderWay(parts, new Drains(0));

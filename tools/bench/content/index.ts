@@ -58,8 +58,11 @@ async function compare(shape: Shape): Promise<void> {
   const rounds: Measured[][] = [];
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const measured: Measured[] = [];
-    for (const target of targets) {
-      measured.push(await measure(target, round, planOf(target, shape, null)));
+    // Each round begins with another target, so that drift affects all equally.
+    for (let turn = 0; turn < targets.length; turn += 1) {
+      const at = (turn + round) % targets.length;
+      const target = targets[at] as Target;
+      measured[at] = await measure(target, round, planOf(target, shape, null));
       await written(target);
     }
     rounds.push(measured);

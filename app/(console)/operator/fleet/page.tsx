@@ -140,7 +140,10 @@ export default async function FleetPage({ searchParams }: FleetPageProps) {
           />
         )}
       </Section>
-      <Section title="Leases" note={`The largest ${leases.data.length} of ${showCount(leases.all)}`}>
+      <Section
+        title="Leases"
+        note={leases.all > 0 ? `The largest ${leases.data.length} of ${showCount(leases.all)}` : null}
+      >
         <InnerTable
           label="Leases"
           columns={leaseColumns}
