@@ -32,6 +32,9 @@ const keptSide = z.object({
   cut: z.boolean(),
 });
 const keptContent = z.object({ request: keptSide, answer: keptSide });
+/** Its first line, with the lengths of the texts that follow, UTF-16 units; null: there is none. */
+const writtenSide = keptSide.extend({ length: z.int().nullable() });
+const writtenContent = z.object({ request: writtenSide, answer: writtenSide });
 export type KeptSide = z.output<typeof keptSide>;
 export type KeptContent = z.output<typeof keptContent>;
 
@@ -60,9 +63,30 @@ export async function sealContent(
   content: KeptContent,
   key: SealingKey,
 ): Promise<Buffer> {
-  const text = JSON.stringify(content);
-  const packed = await packedOf(text);
+  const packed = await packedOf(written(content));
   return sealBytes(packed, key, contextOf(workspaceId, callId));
+}
+
+/** Facts in a line of JSON, then the texts as they are: as strings of JSON they would take a third of all the time. */
+function written({ request, answer }: KeptContent): string {
+  const facts = {
+    request: { ...request, text: null, length: request.text?.length ?? null },
+    answer: { ...answer, text: null, length: answer.text?.length ?? null },
+  };
+  return `${JSON.stringify(facts)}\n${request.text ?? ''}${answer.text ?? ''}`;
+}
+
+function read(written: string): KeptContent {
+  const line = written.indexOf('\n');
+  // How it was written at first: JSON with everything in it, which has no line break.
+  if (line < 0) return keptContent.parse(JSON.parse(written));
+  const { request, answer } = writtenContent.parse(JSON.parse(written.slice(0, line)));
+  const texts = written.slice(line + 1);
+  const from = request.length ?? 0;
+  return keptContent.parse({
+    request: { ...request, text: request.length === null ? null : texts.slice(0, from) },
+    answer: { ...answer, text: answer.length === null ? null : texts.slice(from, from + answer.length) },
+  });
 }
 
 async function packedOf(text: string): Promise<Buffer> {
@@ -79,7 +103,7 @@ export async function openContent(
 ): Promise<KeptContent> {
   const { plain } = openBytes(sealed, key, contextOf(workspaceId, callId));
   const text = plain[0] === BRACE ? plain : await decompress(plain);
-  return keptContent.parse(JSON.parse(text.toString('utf8')));
+  return read(text.toString('utf8'));
 }
 
 async function keptOf({ contentType, coding, data, cut }: CopiedSide): Promise<KeptSide> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ContentCopy, MOST_KEPT } from '#lib/gateway/content/copy';
 import { restMs } from '#lib/gateway/content/pure/rest-ms';
@@ -7,6 +7,7 @@ import { mayKeep } from '#lib/gateway/content/pure/which';
 import { omittedData, withoutData } from '#lib/gateway/content/pure/without-data';
 import { contentOf, openContent, sealContent as seal } from '#lib/gateway/content/stored';
 import { createIds } from '#lib/platform/ids';
+import { sealBytes } from '#lib/platform/sealing';
 
 const owner = { workspaceId: 'w', callId: 'c' };
 const key = randomBytes(32);
@@ -145,6 +146,30 @@ describe('stored content (contract: content/sealed)', () => {
       request: { contentType: 'application/json', text: '{"q":"canary"}', bytes: 14, cut: false },
       answer: { contentType: 'application/json', text: 'ünï', bytes: 5, cut: false },
     });
+  });
+
+  test.each([0, 10, 3_000, 200_000])(
+    'of %d lines comes back as it was, with and without a text',
+    async (lines) => {
+      const text = 'a line, ünï and 🦊\n'.repeat(lines);
+      const asked = { contentType: 'text/plain', text, bytes: 1, cut: true };
+      for (const answer of [asked, { ...asked, text: null }, { ...asked, text: '\n{"request":1}' }]) {
+        for (const content of [
+          { request: asked, answer },
+          { request: answer, answer: asked },
+        ]) {
+          expect(await openContent(owner, await seal(owner, content, key), key)).toEqual(content);
+        }
+      }
+    },
+  );
+
+  test('that was written as one piece of JSON can still be read', async () => {
+    const asked = { contentType: 'text/plain', text: 'two\nlines', bytes: 9, cut: false };
+    const content = { request: asked, answer: { ...asked, text: null } };
+    const packed = zstdCompressSync(JSON.stringify(content));
+    const sealed = sealBytes(packed, key, 'call-content:w/c');
+    expect(await openContent(owner, sealed, key)).toEqual(content);
   });
 
   test('cannot be opened for another call or workspace, by another key, or when it was altered', async () => {
