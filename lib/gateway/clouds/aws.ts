@@ -19,6 +19,9 @@ const SESSION = 'model-gateway';
 /** Bytes of a body that are hashed in one turn of the event loop. */
 const TURN_BYTES = 512 * 1024;
 
+/** For the machine's own metadata: the library would wait 1 s and ask once, which is too little for a busy machine. */
+const patience = { timeout: 3_000, maxRetries: 2 };
+
 /** Gets keys of AWS: those that were given, those of the machine, or those of a role that either assumes. */
 export async function openAws(key: AwsKey, region: string): Promise<() => Promise<Lasting<AwsKeys>>> {
   const { accessKeyId, secretAccessKey, sessionToken, role, externalId } = key ?? {};
@@ -34,7 +37,7 @@ export async function openAws(key: AwsKey, region: string): Promise<() => Promis
   const params = { RoleArn: role, RoleSessionName: SESSION, ...(externalId && { ExternalId: externalId }) };
   // Providers keep their keys, and would give the same again: each time, a new one is asked.
   const provider = () => {
-    const chain = fromNodeProviderChain({ clientConfig });
+    const chain = fromNodeProviderChain({ clientConfig, ...patience });
     if (role === undefined) return chain;
     return fromTemporaryCredentials({ clientConfig, masterCredentials: given ?? chain, params });
   };
