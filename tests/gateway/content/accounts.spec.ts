@@ -19,8 +19,10 @@ const store = 'https://generativelanguage.googleapis.com/v1beta/files';
 const arrived: { readonly name: Name | null; readonly what: string }[] = [];
 
 const hourMs = 3_600_000;
-/** What the provider says of a context cache: until when it lives; null: it fails. */
+/** What the provider says of a context cache: until when it lives; null: it fails as `failure` says. */
 let untilMs: number | null = null;
+const internal = { code: 500, message: 'Internal error.' };
+let failure = internal;
 
 const server = createServer(async (request, response) => {
   const body = await textOf(request);
@@ -44,7 +46,7 @@ const server = createServer(async (request, response) => {
   }
   if (pathname.startsWith('/v1beta/cachedContents')) {
     if (request.method === 'GET' && untilMs === null) {
-      response.writeHead(500, json).end('{"error":{"code":500,"message":"Internal error."}}');
+      response.writeHead(failure.code, json).end(JSON.stringify({ error: failure }));
       return;
     }
     const id = pathname.split('/')[3] ?? `of-${name}`;
@@ -185,15 +187,23 @@ models:
     expect([used.status, arrived.at(-1)?.name]).toEqual([200, name]);
   });
 
-  it('a context cache is not changed, and costs nothing, if its provider does not say until when it is paid', async () => {
-    const contents = [{ parts: [{ text: 'Words to keep' }] }];
-    const made = await ask('POST', '/v1beta/cachedContents', { model: 'models/twin/m', contents });
-    const path = `/v1beta/${String(record(await made.json()).name)}`;
-    untilMs = null;
-    const refused = await ask('PATCH', path, { ttl: '7200s' });
-    expect(refused.status).toBe(502);
-    expect(arrived.at(-1)?.what).toBe(`GET ${path}`);
-    const call = await stack.call(refused.headers.get('x-request-id') ?? '');
-    expect(call).toMatchObject({ errorCode: 'upstream_request_failed', cost: '0' });
-  });
+  it.each([
+    [502, 'upstream_request_failed', internal],
+    [502, 'upstream_request_failed', { code: 403, message: 'The caller does not have permission' }],
+    [404, 'not_found', { code: 403, message: 'CachedContent not found (or permission denied)' }],
+  ])(
+    'a context cache is not changed, and costs nothing, if its provider does not say when it ends: %i %s for %j',
+    async (status, errorCode, said) => {
+      failure = said;
+      const contents = [{ parts: [{ text: 'Words to keep' }] }];
+      const made = await ask('POST', '/v1beta/cachedContents', { model: 'models/twin/m', contents });
+      const path = `/v1beta/${String(record(await made.json()).name)}`;
+      untilMs = null;
+      const refused = await ask('PATCH', path, { ttl: '7200s' });
+      expect(refused.status).toBe(status);
+      expect(arrived.at(-1)?.what).toBe(`GET ${path}`);
+      const call = await stack.call(refused.headers.get('x-request-id') ?? '');
+      expect(call).toMatchObject({ errorCode, cost: '0' });
+    },
+  );
 });
