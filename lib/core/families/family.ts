@@ -195,7 +195,7 @@ export interface AskedMedia {
 export interface AskedCache {
   /** Of a cache that is there already; null: the answer says it. */
   readonly tokens: number | null;
-  /** How long it is kept for this request, s; its hold. */
+  /** How long it is asked to be kept, s; for a change of its end, a minute more, since the hold must cover it. */
   readonly seconds: number;
   /** Until when it is paid already, ms since the epoch by the provider's clock; null: it is new. */
   readonly paidMs: number | null;

@@ -13,7 +13,7 @@ const commands: ReadonlySet<string> = new Set(['upload', 'finalize', 'upload,fin
 /** Of the provider's address of an upload: it is sealed in ours, which is a header. */
 const MOST_PATH = 2_048;
 
-/** Reads the address of an upload that a part is sent to: its key stands in for one that the request lacks. */
+/** Reads the address of an upload that a part is sent to: its key is used if the request has none. */
 export function withTicket(runtime: Runtime, call: MatchedCall): MatchedCall {
   if (call.operation.resumable !== 'part') return call;
   const text = new URLSearchParams(call.query).get('upload_id') ?? '';
