@@ -1,6 +1,7 @@
 'use client';
 
 import { type ComponentProps, type ComponentType, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { NameBox } from '#components/ui/name-box';
 import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-box-frame';
 import { untilLoaded } from '#components/ui/until-loaded';
@@ -23,12 +24,9 @@ export function NamePicker(props: NamePickerProps) {
 
   async function load() {
     const { NameBox: Box } = await untilLoaded(() => import('#components/ui/name-box'));
-    const box = plain.current;
-    setLoaded({
-      Box,
-      focused: box === document.activeElement,
-      startOpen: pressed.current,
-    });
+    const focused = plain.current === document.activeElement;
+    // Now, because the focus may have moved on by the time of a later render, and would be pulled back.
+    flushSync(() => setLoaded({ Box, focused, startOpen: pressed.current }));
   }
   const loadForEarly = useEffectEvent(() => {
     if (plain.current === null || plain.current !== document.activeElement) return;

@@ -94,7 +94,7 @@ interface Axe {
   run(
     context: Document | { readonly include: readonly string[][] },
     options: { readonly runOnly: Asked['rules']; readonly resultTypes: readonly string[] },
-  ): Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
+  ): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>;
 }
 
 /** axe finds no violation of these rules, nothing is wider than the window, and every column of a table has a head. */
@@ -110,7 +110,10 @@ async function expectNoViolation(page: Page, asked: readonly Asked[]): Promise<v
         resultTypes: ['violations'],
       });
       for (const { id, nodes } of violations) {
-        found.push(`${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+        const [first] = nodes;
+        found.push(
+          `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}: ${first?.failureSummary}`,
+        );
       }
     }
     const overflow = document.documentElement.scrollWidth - window.innerWidth;
