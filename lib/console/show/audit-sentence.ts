@@ -18,7 +18,7 @@ interface Told {
 type Sentence = (row: Told & { readonly is: State; readonly was: State }) => string;
 
 /**
- * What was done, without the name of the person: "published version 1 of the default policy: Fallback models: added sandbox/mini as number 1".
+ * What was done, without the name of the person: "published version 1 of the default policy: Fallback models: added sandbox/mini as number 2".
  * Pure.
  */
 export function auditSentence(row: Told): string {

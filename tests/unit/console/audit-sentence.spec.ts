@@ -27,7 +27,7 @@ describe('an audit row in words', () => {
   it('says of a policy which version and what it changed', () => {
     const after = { policy: { fallbackModels: ['sandbox/mini'] }, model: 'default', version: 1 };
     expect(told('policy.publish', { policy: {} }, after)).toBe(
-      'published version 1 of the default policy: Fallback models: added sandbox/mini as number 1',
+      'published version 1 of the default policy: Fallback models: added sandbox/mini as number 2',
     );
     expect(told('policy.discard', { draft: {} }, { draft: {}, model: 'a/b' })).toBe(
       'discarded the draft of the policy of a/b',
