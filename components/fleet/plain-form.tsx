@@ -184,7 +184,7 @@ function PlainField({ field, long, momentType, initial, error }: PlainFieldProps
             defaultValue={initial || (required ? choices[0] : '')}
             className={classNames(inputStyle, 'cursor-pointer appearance-none truncate pr-8 hover:bg-hover')}
           >
-            {required ? null : <option value="">–</option>}
+            {required ? null : <option value="">Default</option>}
             {choices.map((choice) => (
               <option key={choice} value={choice}>
                 {choiceName(field, choice)}
