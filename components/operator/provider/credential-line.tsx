@@ -30,6 +30,7 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
     readonly state: string;
   } | null>(null);
   const [pending, startTransition] = useTransition();
+  const isMissing = state.text === 'Missing';
   const spoken = `credential ${name} of ${provider.name}`;
   function press() {
     startTransition(async () => {
@@ -67,11 +68,12 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
         </p>
       </div>
       <span className="flex gap-2">
-        <Button size="small" aria-label={`Edit ${spoken}`} onClick={onEdit}>
-          Edit
+        <Button size="small" aria-label={`${isMissing ? 'Set' : 'Edit'} ${spoken}`} onClick={onEdit}>
+          {isMissing ? 'Set' : 'Edit'}
         </Button>
         <Button
           size="small"
+          className={isMissing ? 'invisible' : undefined}
           title="Makes one call to the cheapest offer, at your expense"
           tone={state.text === 'Not tested' ? 'primary' : 'plain'}
           disabled={pending}
