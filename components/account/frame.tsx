@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
+import { KeepFocus } from '#components/shell/keep-focus';
 
 interface AccountFrameProps {
   title: string;
@@ -13,7 +14,8 @@ interface AccountFrameProps {
 /** The frame of the pages before the console: sign-in, sign-up and links from emails. */
 export function AccountFrame({ title, lead, children, below }: AccountFrameProps) {
   return (
-    <main className="grid min-h-dvh content-center justify-items-center gap-6 p-4">
+    <main tabIndex={-1} className="grid min-h-dvh content-center justify-items-center gap-6 p-4 outline-none">
+      <KeepFocus />
       <Wordmark />
       <section className="w-full max-w-sm rounded-xl border bg-surface p-6 shadow-xs sm:p-8">
         <h1 className="font-semibold text-lg tracking-tight">{title}</h1>

@@ -77,6 +77,7 @@ export function PlainForm(props: PlainFormProps) {
       setFault({ field: empty.name, message: missing, signedOut: false });
       return;
     }
+    setFault(null);
     const asking = typeof question === 'function' ? question(values) : question;
     if (asking === null) post(values, form);
     else ask({ question: asking, send: () => post(values, form) });
@@ -183,7 +184,7 @@ function PlainField({ field, long, momentType, initial, error }: PlainFieldProps
             defaultValue={initial || (required ? choices[0] : '')}
             className={classNames(inputStyle, 'cursor-pointer appearance-none truncate pr-8 hover:bg-hover')}
           >
-            {required ? null : <option value="">–</option>}
+            {required ? null : <option value="">Default</option>}
             {choices.map((choice) => (
               <option key={choice} value={choice}>
                 {choiceName(field, choice)}
@@ -195,13 +196,21 @@ function PlainField({ field, long, momentType, initial, error }: PlainFieldProps
       ) : long ? (
         <textarea rows={3} placeholder={placeholder} {...control} />
       ) : (
-        <input
-          type={kind === 'moment' ? momentType : 'text'}
-          autoComplete="off"
-          {...(kind === 'money' || kind === 'count' ? { inputMode: 'decimal' as const } : {})}
-          placeholder={placeholder}
-          {...control}
-        />
+        <span className="relative grid">
+          {kind === 'money' ? (
+            <span aria-hidden className="absolute top-2 left-3 text-muted leading-5">
+              $
+            </span>
+          ) : null}
+          <input
+            type={kind === 'moment' ? momentType : 'text'}
+            autoComplete="off"
+            {...(kind === 'money' || kind === 'count' ? { inputMode: 'decimal' as const } : {})}
+            placeholder={placeholder}
+            {...control}
+            className={classNames(inputStyle, kind === 'money' && 'pl-6.5')}
+          />
+        </span>
       )}
       {note ? (
         <p

@@ -15,6 +15,12 @@ const tables = [
     none: 'No failed calls.',
   },
   {
+    name: 'trail',
+    title: 'Latest changes',
+    columns: ['Change', 'Time'],
+    none: 'No changes yet.',
+  },
+  {
     name: 'refusals',
     title: 'Limits that refused calls recently',
     columns: ['Limit', 'Time', 'Call'],
@@ -33,18 +39,12 @@ const tables = [
     columns: ['Name', 'Key', 'Status'],
     none: 'No API keys.',
   },
-  {
-    name: 'trail',
-    title: 'Latest changes',
-    columns: ['Change', 'Time'],
-    none: 'No changes yet.',
-  },
 ] as const;
 
 /** What the support view shows of a workspace, read-only. */
 export function SupportTables(rows: SupportTablesProps) {
   return (
-    <div className="grid min-w-0 items-start gap-6 lg:grid-cols-2 lg:[&>:first-child]:col-span-2">
+    <div className="grid min-w-0 items-start gap-6 lg:grid-cols-2 lg:[&>:nth-child(-n+2)]:col-span-2">
       {tables.map(({ name, title, columns, none }) => (
         <Section key={name} title={title}>
           <InnerTable

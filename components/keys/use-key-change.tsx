@@ -28,7 +28,7 @@ export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
       if (answer.ok) {
         const undo = verb === 'disable' ? { label: 'Undo', onClick: () => change('enable') } : undefined;
         toast.success(done[verb](name), {
-          description: 'In effect here now, on other machines within 2 seconds.',
+          description: 'It applies within 2 seconds.',
           ...(undo ? { action: undo } : {}),
         });
       } else if (answer.signedOut) {

@@ -65,10 +65,10 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
     return (
       <NativeSelect
         label={field.label}
-        className="sm:w-36"
+        className="sm:w-40"
         value={value ?? any}
         options={[
-          { value: any, label: `Any ${field.label.toLowerCase()}` },
+          { value: any, label: anyOf(field) },
           ...choices.options,
           ...(value && !known ? [{ value, label: choices.unknown ?? value }] : []),
         ]}
@@ -88,6 +88,12 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
       onSearch={onChange}
     />
   );
+}
+
+/** What a filter says that does not filter: "Any status", "Streamed or not", "Paid by anyone". */
+function anyOf({ kind, label }: LogFilterField): string {
+  if (kind === 'switch') return `${label} or not`;
+  return label.endsWith(' by') ? `${label} anyone` : `Any ${label.toLowerCase()}`;
 }
 
 async function findOptions(address: string, text: string): Promise<readonly Option[]> {

@@ -76,7 +76,7 @@ export function InvitationTable({ invitations, columns }: InvitationTableProps) 
 }
 
 function InvitationActions({ row }: { row: InvitationRow }) {
-  const { actions, workspace, locked, changesOwners } = useMemberPage();
+  const { actions, workspace, locked, mails, changesOwners } = useMemberPage();
   const { pending, make } = useChange();
   if (locked !== null || (row.role === 'owner' && !changesOwners)) return null;
 
@@ -89,14 +89,16 @@ function InvitationActions({ row }: { row: InvitationRow }) {
   return (
     <span className="flex justify-end gap-1.5">
       <CopyLinkButton row={row} />
-      <Button
-        size="small"
-        disabled={pending}
-        aria-label={`Send again to ${row.email}`}
-        onClick={() => change('resend')}
-      >
-        Send again
-      </Button>
+      {mails ? (
+        <Button
+          size="small"
+          disabled={pending}
+          aria-label={`Send again to ${row.email}`}
+          onClick={() => change('resend')}
+        >
+          Send again
+        </Button>
+      ) : null}
       <Button
         size="small"
         tone="quiet"

@@ -22,7 +22,7 @@ interface Fault {
 
 /** Sends an invitation to each address; refused addresses stay in the field, with the reason. */
 export function InviteButton() {
-  const { locked, roles } = useMemberPage();
+  const { locked, mails, roles } = useMemberPage();
   const [open, setOpen] = useState(false);
   if (locked) {
     return (
@@ -44,7 +44,7 @@ export function InviteButton() {
         open={open}
         onOpenChange={setOpen}
         title="Invite people"
-        description="Each address gets an email with a link. The link works once, only for that address, and expires after 7 days."
+        description={`${mails ? 'Each address gets an email with a link.' : 'This gateway does not send email: copy the link of each invitation from the list and pass it on.'} A link works once, only for its address, and expires after 7 days.`}
       >
         <InviteForm roles={roles} onClose={() => setOpen(false)} />
       </Dialog>
@@ -53,7 +53,7 @@ export function InviteButton() {
 }
 
 function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): void }) {
-  const { actions, workspace } = useMemberPage();
+  const { actions, mails, workspace } = useMemberPage();
   const router = useRouter();
   const [text, setText] = useState('');
   const [role, setRole] = useState(roles.includes('developer') ? 'developer' : (roles[0] ?? 'viewer'));
@@ -82,7 +82,8 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
       }
       const sent = emails.length - refused.length;
       if (sent > 0) {
-        toast.success(sent === 1 ? '1 invitation sent' : `${sent} invitations sent`);
+        const invitations = sent === 1 ? '1 invitation' : `${sent} invitations`;
+        toast.success(mails ? `${invitations} sent` : `${invitations} created. Copy the link from the list.`);
         router.refresh();
       }
       if (refused.length === 0) return onClose();
@@ -139,7 +140,7 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
       <DialogFooter>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" tone="primary" disabled={pending}>
-          {pending ? 'Inviting…' : 'Send invitations'}
+          {pending ? 'Inviting…' : mails ? 'Send invitations' : 'Create invitations'}
         </Button>
       </DialogFooter>
     </form>

@@ -41,6 +41,8 @@ interface MemberPage {
   readonly workspace: string;
   /** Why nothing can be changed here; null if it can. */
   readonly locked: string | null;
+  /** Whether the gateway sends email; otherwise, links of invitations are copied. */
+  readonly mails: boolean;
   /** Whether the current user may change owners. */
   readonly changesOwners: boolean;
   /** The roles that the current user may assign. */

@@ -14,18 +14,18 @@ interface CompareTableProps {
 }
 
 const facts: readonly { readonly name: string; show(model: ModelRow): ReactNode }[] = [
-  { name: 'Input / 1M', show: ({ input }) => input ?? '—' },
-  { name: 'Output / 1M', show: ({ output }) => output ?? '—' },
-  { name: 'Context', show: ({ context }) => context ?? '—' },
-  { name: 'Max output', show: ({ maxOutput }) => maxOutput ?? '—' },
+  { name: 'Input / 1M', show: ({ input }) => input ?? '–' },
+  { name: 'Output / 1M', show: ({ output }) => output ?? '–' },
+  { name: 'Context', show: ({ context }) => context ?? '–' },
+  { name: 'Max output', show: ({ maxOutput }) => maxOutput ?? '–' },
   { name: 'Input types', show: ({ reads }) => reads },
   { name: 'Output types', show: ({ writes }) => writes },
-  { name: 'Capabilities', show: ({ capabilities }) => capabilities.join(', ') || '—' },
+  { name: 'Capabilities', show: ({ capabilities }) => capabilities.join(', ') || '–' },
   { name: 'Protocols', show: ({ families }) => families.join(', ') },
-  { name: 'By translation', show: ({ translated }) => translated.join(', ') || '—' },
+  { name: 'By translation', show: ({ translated }) => translated.join(', ') || '–' },
   { name: 'Offered by', show: ({ providers }) => providers.join(', ') },
-  { name: 'Released', show: ({ released }) => released ?? '—' },
-  { name: 'Retires', show: ({ retires }) => retires ?? '—' },
+  { name: 'Released', show: ({ released }) => released ?? '–' },
+  { name: 'Retires', show: ({ retires }) => retires ?? '–' },
   { name: 'On this gateway', show: ({ callable }) => (callable ? 'Available' : 'Not available') },
 ];
 

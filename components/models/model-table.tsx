@@ -17,7 +17,7 @@ interface ModelColumn {
 
 const unknown = (
   <span className="text-muted" title="Unknown or none">
-    —
+    –
   </span>
 );
 const price = { cellClass: 'text-right tabular-nums' };
@@ -55,7 +55,7 @@ const looks: Readonly<Record<ColumnOf<'models'>, ModelColumn>> = {
   protocols: { ...words, show: ({ families }) => families.join(', ') || unknown },
   capabilities: { ...words, show: ({ capabilities }) => capabilities.join(', ') || unknown },
   providers: {
-    headClass: 'w-25',
+    headClass: 'w-40',
     cellClass: '[overflow-wrap:anywhere]',
     show: (row) => (
       <>

@@ -40,7 +40,7 @@ export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; 
             <Figure label={prices}>
               {offer.input === null && offer.output === null ? null : (
                 <>
-                  {offer.input ?? '—'} · {offer.output ?? '—'}
+                  {offer.input ?? '–'} · {offer.output ?? '–'}
                 </>
               )}
             </Figure>
@@ -79,7 +79,7 @@ const measures: readonly {
   },
 ];
 
-function Figure({ label, children, none = '—' }: { label: string; children: ReactNode; none?: string }) {
+function Figure({ label, children, none = '–' }: { label: string; children: ReactNode; none?: string }) {
   return (
     <Cell label={label} className="whitespace-nowrap text-right tabular-nums">
       {children ?? <span className="text-muted text-xs">{none}</span>}

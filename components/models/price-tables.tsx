@@ -44,7 +44,7 @@ export function PriceTables({ tables }: { tables: readonly PriceTable[] }) {
               </th>
               {bands.map((band, at) => (
                 <Cell key={band} className="whitespace-nowrap py-2 text-right tabular-nums">
-                  {prices[at] ?? <span className="text-muted">—</span>}
+                  {prices[at] ?? <span className="text-muted">–</span>}
                 </Cell>
               ))}
             </Row>

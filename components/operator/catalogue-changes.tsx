@@ -87,7 +87,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
         open={asked}
         onOpenChange={ask}
         title={`Apply ${things}?`}
-        description="New calls use the changes immediately on this machine and within 2 seconds everywhere. Everything else in the catalogue stays."
+        description="New calls use the changes within 2 seconds. Everything else in the catalogue stays."
         verb={{ idle: 'Apply', pending: 'Applying…' }}
         tone="primary"
         act={() => apply({ prune })}

@@ -36,7 +36,7 @@ export function CredentialDialog(props: CredentialDialogProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={title}
-      description="Applies immediately on this machine and within 2 seconds everywhere."
+      description="Changes apply within 2 seconds."
     >
       <OperationForm
         fields={credential ? fields.filter(({ name }) => name !== 'name') : fields}

@@ -112,7 +112,7 @@ function looksOf({ test, onShow }: CredentialActions): ListColumns<ProviderRow, 
         <ul className="grid gap-2.5">
           {provider.credentials.map((credential) => (
             <CredentialLine
-              key={`${credential.name} ${credential.state.text}`}
+              key={credential.name}
               provider={provider}
               credential={credential}
               test={test}

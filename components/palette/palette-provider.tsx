@@ -16,9 +16,11 @@ const Shortcuts = dynamic(
 );
 
 interface PaletteProviderProps {
-  /** Slug of the current workspace. */
-  workspace: string;
+  /** Slug of the current workspace; null in the operator area. */
+  workspace: string | null;
   workspaces: readonly { readonly slug: string; readonly name: string }[];
+  /** Whether the pages of the operator area are offered. */
+  operator: boolean;
   children: ReactNode;
 }
 
@@ -34,7 +36,7 @@ export function usePalette(): { open(): void } {
 }
 
 /** Provides the palette and the global shortcuts; the palette and the shortcut list load on demand. */
-export function PaletteProvider({ workspace, workspaces, children }: PaletteProviderProps) {
+export function PaletteProvider({ workspace, workspaces, operator, children }: PaletteProviderProps) {
   const [shown, setShown] = useState<Shown>(null);
   const [met, setMet] = useState<ReadonlySet<Shown>>(new Set());
   /** null: the palette's input takes the keys itself, or is not asked for. */
@@ -63,7 +65,10 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
       if (ahead.current && event.key === 'Escape') return close();
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k' && !event.altKey) {
         event.preventDefault();
-        return ahead.current || shown === 'palette' ? close() : open();
+        if (ahead.current || shown === 'palette') close();
+        // What a form or a new secret shows would be lost on the next page.
+        else if (shown === 'shortcuts' || !document.querySelector(openDialog)) open();
+        return;
       }
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isBusy(event)) return;
       if (event.key === '?') setShown('shortcuts');
@@ -105,12 +110,15 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
           takeTyped={takeTyped}
           workspace={workspace}
           workspaces={workspaces}
+          operator={operator}
         />
       ) : null}
       {met.has('shortcuts') ? <Shortcuts open={shown === 'shortcuts'} onOpenChange={onOpenChange} /> : null}
     </PaletteContext>
   );
 }
+
+const openDialog = '[role="dialog"]:not([data-closed]), [role="alertdialog"]:not([data-closed])';
 
 /** Whether the user is typing or a dialog is open; single keys are not shortcuts then. */
 function isBusy({ target }: KeyboardEvent): boolean {

@@ -8,6 +8,7 @@ import { type FocusEvent, type KeyboardEvent, useState } from 'react';
 import { type Entry, type EntryGroup, isLikelyId } from '#components/palette/entries';
 import { type PaletteProps, useEntries } from '#components/palette/use-entries';
 import { itemStyle } from '#components/ui/popup-style';
+import { hasWords } from '#lib/console/has-words';
 import type { TypedAhead } from '#lib/console/typed-ahead';
 
 const mostShown = 60;
@@ -34,6 +35,10 @@ export function Palette(props: SearchProps) {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+function textOf({ label, hint = '', also = '' }: Entry): string {
+  return `${label} ${hint} ${also}`;
 }
 
 function PaletteBody(props: SearchProps) {
@@ -68,7 +73,8 @@ function PaletteBody(props: SearchProps) {
       autoHighlight="always"
       keepHighlight
       limit={mostShown}
-      itemToStringValue={(entry: Entry) => `${entry.label} ${entry.hint ?? ''} ${entry.also ?? ''}`}
+      filter={(entry: Entry, sought) => hasWords(textOf(entry), sought)}
+      itemToStringValue={textOf}
     >
       <div className="flex items-center gap-3 border-b px-4">
         <Search aria-hidden className="size-4 shrink-0 text-muted" />

@@ -28,6 +28,7 @@ import {
   isPossibleId,
 } from '#components/palette/entries';
 import { destinationHref, destinations, hasPage } from '#components/shell/navigation';
+import { operatorDestinations, operatorHref } from '#components/shell/operator-navigation';
 import { showForeign } from '#lib/console/show/foreign';
 
 const themes = [
@@ -49,14 +50,16 @@ export interface PaletteProps {
   onOpenChange(open: boolean): void;
   /** Opens the list of shortcuts. */
   onShortcuts(): void;
-  /** Slug of the current workspace. */
-  workspace: string;
+  /** Slug of the current workspace; null in the operator area. */
+  workspace: string | null;
   workspaces: readonly { readonly slug: string; readonly name: string }[];
+  /** Whether the pages of the operator area are offered. */
+  operator: boolean;
 }
 
 /** The palette's entries for a search text. */
 export function useEntries(
-  { onOpenChange, onShortcuts, workspace, workspaces }: PaletteProps,
+  { onOpenChange, onShortcuts, workspace, workspaces, operator }: PaletteProps,
   text: string,
 ): Entries {
   const router = useRouter();
@@ -70,6 +73,7 @@ export function useEntries(
   }
 
   async function find(id: string) {
+    if (workspace === null) return go(`/operator/calls/${encodeURIComponent(id)}`);
     setTold({ id, notice: 'Looking for the call…' });
     const answer = await fetch(`/${workspace}/find?id=${encodeURIComponent(id)}`).catch(() => null);
     const call = answer?.ok ? await readCall(answer) : null;
@@ -93,51 +97,42 @@ export function useEntries(
       },
     ],
   };
-  const pages = destinations.flatMap((group) => group.pages);
+  const inWorkspace = workspace === null ? nothingThere : entriesOf(workspace, found, go);
   const groups: EntryGroup[] = [
+    { label: 'Pages', items: inWorkspace.pages },
     {
-      label: 'Pages',
-      items: pages.map(({ path, label, icon }) => ({
-        value: `page ${path}`,
-        label,
-        icon,
-        run: () => go(destinationHref(workspace, path)),
-      })),
+      label: 'Operator area',
+      items: (operator ? operatorDestinations.flatMap((group) => group.pages) : []).map(
+        ({ path, ...shown }) => ({
+          value: `operator ${path}`,
+          hint: 'Operator area',
+          ...shown,
+          run: () => go(operatorHref(path)),
+        }),
+      ),
     },
     {
       label: 'Actions',
       items: [
+        ...inWorkspace.actions,
         {
-          value: 'create key',
-          label: 'Create API key',
+          value: 'workspace',
+          label: 'New workspace',
+          also: 'create add',
           icon: <Plus />,
-          run: () => go(`${destinationHref(workspace, 'keys')}?new=key`),
-        },
-        {
-          value: 'add funds',
-          label: 'Add funds',
-          also: 'top up, topup, credit, payment, card, balance',
-          icon: <Wallet />,
-          run: () => go(destinationHref(workspace, 'billing')),
-        },
-        {
-          value: 'limits',
-          label: 'Rate limits',
-          also: 'rpm, tpm, quota, caps',
-          icon: <Gauge />,
-          run: () => go(destinationHref(workspace, 'settings')),
+          run: () => go('/new'),
         },
         {
           value: 'docs',
           label: 'Documentation',
-          also: 'docs, guide, help, api, errors',
+          also: 'docs guide help api errors',
           icon: <BookOpen />,
           run: () => go('/docs'),
         },
         {
           value: 'account',
           label: 'Your account',
-          also: 'profile, password, sessions',
+          also: 'profile password sessions',
           icon: <UserRound />,
           run: () => go('/account'),
         },
@@ -154,7 +149,7 @@ export function useEntries(
         {
           value: 'sign out',
           label: 'Sign out',
-          also: 'log out, logout',
+          also: 'log out logout',
           icon: <LogOut />,
           run: () => void leave(),
         },
@@ -172,26 +167,8 @@ export function useEntries(
           run: () => go(`/${slug}`),
         })),
     },
-    {
-      label: 'API keys',
-      items: found.keys.map(({ id, name }) => ({
-        value: `key ${id}`,
-        label: showForeign(name),
-        hint: 'API key',
-        icon: <KeyRound />,
-        run: () => go(`${destinationHref(workspace, 'keys')}/${id}`),
-      })),
-    },
-    {
-      label: 'Models',
-      items: found.models.map((id) => ({
-        value: `model ${id}`,
-        label: id,
-        hint: hasPage('models') ? 'Model' : 'its calls',
-        icon: <Boxes />,
-        run: () => go(modelHref(workspace, id)),
-      })),
-    },
+    { label: 'API keys', items: inWorkspace.keys },
+    { label: 'Models', items: inWorkspace.models },
   ];
   const usual = groups
     // The names that the server returned are shown only in a search.
@@ -205,6 +182,57 @@ export function useEntries(
   };
 }
 
+const nothingThere = { pages: [], actions: [], keys: [], models: [] };
+
+/** The entries that belong to one workspace. */
+function entriesOf(workspace: string, found: Found, go: (href: string) => void) {
+  const pages = destinations
+    .flatMap((group) => group.pages)
+    .map(({ path, ...shown }) => ({
+      value: `page ${path}`,
+      ...shown,
+      run: () => go(destinationHref(workspace, path)),
+    }));
+  const actions = [
+    {
+      value: 'create key',
+      label: 'Create API key',
+      also: 'new add',
+      icon: <Plus />,
+      run: () => go(`${destinationHref(workspace, 'keys')}?new=key`),
+    },
+    {
+      value: 'add funds',
+      label: 'Add funds',
+      also: 'top up topup credit payment card balance',
+      icon: <Wallet />,
+      run: () => go(destinationHref(workspace, 'billing')),
+    },
+    {
+      value: 'limits',
+      label: 'Rate limits',
+      also: 'rpm tpm quota caps',
+      icon: <Gauge />,
+      run: () => go(destinationHref(workspace, 'settings')),
+    },
+  ];
+  const keys = found.keys.map(({ id, name }) => ({
+    value: `key ${id}`,
+    label: showForeign(name),
+    hint: 'API key',
+    icon: <KeyRound />,
+    run: () => go(`${destinationHref(workspace, 'keys')}/${id}`),
+  }));
+  const models = found.models.map((id) => ({
+    value: `model ${id}`,
+    label: id,
+    hint: hasPage('models') ? 'Model' : 'its calls',
+    icon: <Boxes />,
+    run: () => go(modelHref(workspace, id)),
+  }));
+  return { pages, actions, keys, models };
+}
+
 function modelHref(workspace: string, id: string): string {
   const path = id.split('/').map(encodeURIComponent).join('/');
   return hasPage('models')
@@ -212,10 +240,11 @@ function modelHref(workspace: string, id: string): string {
     : `/${workspace}/logs?model=${encodeURIComponent(id)}`;
 }
 
-/** Names of keys and models, loaded when the palette opens. */
-function useFound(workspace: string): Found {
+/** Names of keys and models of a workspace, loaded when the palette opens. */
+function useFound(workspace: string | null): Found {
   const [found, setFound] = useState<Found>({ keys: [], models: [] });
   useEffect(() => {
+    if (workspace === null) return;
     const abort = new AbortController();
     fetch(`/${workspace}/find`, { signal: abort.signal })
       .then((answer) => (answer.ok && !answer.redirected ? readFound(answer) : null))

@@ -1,6 +1,7 @@
 import type { Explained } from '#components/routing/routing-actions';
 import { Badge } from '#components/ui/badge';
 import { showFamily } from '#lib/console/models/family-names';
+import { showMoney } from '#lib/core/show-money';
 
 /** Where a request would go, in order, and what is skipped and why. */
 export function Explanation({ found }: { found: Explained }) {
@@ -65,5 +66,6 @@ export function Explanation({ found }: { found: Explained }) {
 
 function prices({ input, output }: Explained['candidates'][number]): string {
   if (input === null && output === null) return '';
-  return `$${input ?? '–'} in, $${output ?? '–'} out`;
+  const shown = (amount: string | null) => (amount === null ? '–' : showMoney(amount));
+  return `${shown(input)} in, ${shown(output)} out per 1M`;
 }

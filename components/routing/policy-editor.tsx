@@ -119,7 +119,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
       setAsking(false);
       draft.settled(answer.value.version, 0);
       toast.success(`Version ${answer.value.version} is in effect`, {
-        description: 'In effect here now, on other machines within 2 seconds.',
+        description: 'It applies within 2 seconds.',
       });
       router.refresh();
     });

@@ -59,15 +59,19 @@ export function SettingsForm(props: SettingsFormProps) {
       {fault && !faulty ? <FaultLine fault={fault} framed /> : null}
       <fieldset disabled={locked !== null} className="grid gap-4 sm:grid-cols-2">
         {fields.map((field) => (
-          <OperationField
+          <div
             key={field.name}
-            field={field}
-            models={[]}
-            value={field.name in chosen ? chosen[field.name] : initial[field.name]}
-            initial={initial[field.name]}
-            onChange={(value) => setChosen((before) => ({ ...before, [field.name]: value }))}
-            error={faulty === field ? fault?.message : undefined}
-          />
+            className={field.kind === 'switch' ? '-mx-2 -my-1.5 sm:col-span-2' : undefined}
+          >
+            <OperationField
+              field={field}
+              models={[]}
+              value={field.name in chosen ? chosen[field.name] : initial[field.name]}
+              initial={initial[field.name]}
+              onChange={(value) => setChosen((before) => ({ ...before, [field.name]: value }))}
+              error={faulty === field ? fault?.message : undefined}
+            />
+          </div>
         ))}
       </fieldset>
       {children}

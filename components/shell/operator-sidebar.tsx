@@ -4,6 +4,7 @@ import { ArrowLeft } from 'lucide-react';
 import Link from 'next/link';
 import { useContext } from 'react';
 import { Wordmark } from '#components/brand';
+import { PaletteButton } from '#components/palette/palette-button';
 import { operatorDestinations, operatorHref } from '#components/shell/operator-navigation';
 import { PageLinks } from '#components/shell/page-links';
 import { CloseSheet } from '#components/shell/popups/close-sheet';
@@ -32,9 +33,10 @@ export function OperatorSidebar(user: UserMenuProps) {
           className="flex items-center gap-1.5 rounded-md text-muted text-xs hover:text-ink"
         >
           <ArrowLeft aria-hidden className="size-3.5" />
-          Workspaces
+          Your workspaces
         </Link>
       </div>
+      <PaletteButton onPress={close} />
       <PageLinks label="Operator" groups={operatorDestinations} hrefOf={operatorHref} />
       <div className="-mx-3 grid gap-2 border-t px-3 pt-3">
         <UserMenu {...user} />

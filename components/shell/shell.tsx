@@ -6,7 +6,11 @@ import { Sidebar, type SidebarProps } from '#components/shell/sidebar';
 /** The frame of the pages of a workspace, with the palette. */
 export function Shell({ children, ...sidebar }: SidebarProps & { children: ReactNode }) {
   return (
-    <PaletteProvider workspace={sidebar.current.slug} workspaces={sidebar.workspaces}>
+    <PaletteProvider
+      workspace={sidebar.current.slug}
+      workspaces={sidebar.workspaces}
+      operator={sidebar.operator}
+    >
       <ShellFrame sidebar={<Sidebar {...sidebar} />}>{children}</ShellFrame>
     </PaletteProvider>
   );

@@ -53,7 +53,7 @@ export function FilterBar({ busy, given, onClear, first, children, more, last }:
           <summary className="min-h-6 w-fit cursor-pointer content-center rounded-sm text-muted text-xs hover:text-ink">
             {more.title}
           </summary>
-          <div className="flex flex-wrap items-center gap-2 pt-2">{more.filters}</div>
+          <div className="flex flex-wrap items-center gap-2 pt-2 *:max-w-72">{more.filters}</div>
         </details>
       ) : null}
     </search>

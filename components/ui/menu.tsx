@@ -2,7 +2,7 @@
 
 import { Menu as BaseMenu } from '@base-ui/react/menu';
 import { Check } from 'lucide-react';
-import type { ReactElement, ReactNode } from 'react';
+import type { FocusEvent, ReactElement, ReactNode } from 'react';
 import { classNames } from '#components/ui/class-names';
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
@@ -36,12 +36,26 @@ export function Menu({
           sideOffset={6}
           className="z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! max-sm:transform-none!"
         >
-          <BaseMenu.Popup className={classNames(popupStyle, 'menu-sheet', className)}>
+          <BaseMenu.Popup
+            className={classNames(popupStyle, 'menu-sheet', className)}
+            {...(startOpen ? { onFocus: goToFirst } : {})}
+          >
             {children}
           </BaseMenu.Popup>
         </BaseMenu.Positioner>
       </BaseMenu.Portal>
     </BaseMenu.Root>
+  );
+}
+
+/**
+ * A menu that a key opens has the focus on its first item. One that appears open does not know what opened it, and takes
+ * the focus itself.
+ */
+function goToFirst({ target, currentTarget }: FocusEvent<HTMLElement>) {
+  if (target !== currentTarget || !currentTarget.matches(':focus-visible')) return;
+  currentTarget.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }),
   );
 }
 

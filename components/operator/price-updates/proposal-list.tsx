@@ -97,7 +97,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
         open={asked?.to === 'accept' && asked.open}
         onOpenChange={turn}
         title={`Accept ${things}?`}
-        description="All of them are applied, or none if one is no longer current. New calls use the new prices immediately on this machine and within 2 seconds everywhere."
+        description="All of them are applied, or none if one is no longer current. New calls use the new prices within 2 seconds."
         verb={{ idle: 'Accept', pending: 'Accepting…' }}
         tone="primary"
         act={() => accept({ proposals })}

@@ -23,15 +23,22 @@ interface CredentialLineProps {
 export function CredentialLine({ provider, credential, test, onEdit }: CredentialLineProps) {
   const { name, state, text, share, why } = credential;
   const router = useRouter();
-  /** Of the last test; a failure is shown with the state of the credential. */
-  const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
+  /** Of the last test, until the state of the credential says something else. */
+  const [told, tell] = useState<{
+    readonly ok: boolean;
+    readonly text: string;
+    readonly state: string;
+  } | null>(null);
   const [pending, startTransition] = useTransition();
+  const isMissing = state.text === 'Missing';
   const spoken = `credential ${name} of ${provider.name}`;
   function press() {
     startTransition(async () => {
       const answer = await test({ provider: provider.id, name }).catch(() => null);
-      if (answer?.ok) tell(answer.value.outcome?.ok ? { ok: true, text: outcomeText(answer.value) } : null);
-      else tell({ ok: false, text: answer?.message ?? noAnswer });
+      const shown = { state: state.text };
+      if (answer?.ok)
+        tell(answer.value.outcome?.ok ? { ...shown, ok: true, text: outcomeText(answer.value) } : null);
+      else tell({ ...shown, ok: false, text: answer?.message ?? noAnswer });
       if (answer) router.refresh();
     });
   }
@@ -53,7 +60,7 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
         {share ? <span className="mt-1 block text-muted text-xs leading-4">{share}</span> : null}
         {why ? <span className="mt-1 block text-muted text-xs leading-4">{why}</span> : null}
         <p aria-live="polite" className="empty:hidden">
-          {told ? (
+          {told?.state === state.text ? (
             <span className={`mt-1 block max-w-96 text-xs leading-4 ${told.ok ? 'text-good' : 'text-bad'}`}>
               {told.text}
             </span>
@@ -61,11 +68,12 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
         </p>
       </div>
       <span className="flex gap-2">
-        <Button size="small" aria-label={`Edit ${spoken}`} onClick={onEdit}>
-          Edit
+        <Button size="small" aria-label={`${isMissing ? 'Set' : 'Edit'} ${spoken}`} onClick={onEdit}>
+          {isMissing ? 'Set' : 'Edit'}
         </Button>
         <Button
           size="small"
+          className={isMissing ? 'invisible' : undefined}
           title="Makes one call to the cheapest offer, at your expense"
           tone={state.text === 'Not tested' ? 'primary' : 'plain'}
           disabled={pending}

@@ -34,7 +34,7 @@ export function Credentials({ provider, fields, setCredential, test }: Credentia
       <ul className="grid gap-3 p-4">
         {provider.credentials.map((credential) => (
           <CredentialLine
-            key={`${credential.name} ${credential.state.text}`}
+            key={credential.name}
             provider={provider}
             credential={credential}
             test={test}

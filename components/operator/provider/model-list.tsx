@@ -57,7 +57,7 @@ const looks: ListColumns<ModelRow, 'providerModels'> = {
     className: 'min-w-28',
     show: ({ price }) => (price === '0 in, 0 out' ? 'Free' : (price ?? 'None')),
   },
-  protocols: { className: 'min-w-40', show: ({ families }) => families.map(showFamily).join(', ') },
+  protocols: { className: 'min-w-52', show: ({ families }) => families.map(showFamily).join(', ') },
   state: {
     sort: { by: 'state' },
     place: 'state',

@@ -52,7 +52,7 @@ export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => stri
 const perUnit: Record<ListedRate['unit'], string> = {
   'million tokens': '',
   'million tokens an hour': ' an hour',
-  'million characters': ' per 1 M characters',
+  'million characters': ' per 1M characters',
   hour: ' an hour',
   one: ' each',
 };

@@ -1,4 +1,5 @@
 import { showFamily } from '#lib/console/models/family-names';
+import { showDate } from '#lib/console/show/time';
 import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
 import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/control/catalogue/search';
@@ -47,8 +48,8 @@ export function modelRowOf(model: ListedModel, list: string) {
     translated: translatedFamiliesOf(model).map(showFamily),
     providers: model.offers.map(({ providerName }) => providerName),
     capabilities: capabilitiesOf(model).map(showCapability),
-    released: model.released,
-    retires: model.retires,
+    released: model.released === null ? null : showDate(model.released),
+    retires: model.retires === null ? null : showDate(model.retires),
     /** No provider serves it any more. */
     retired: model.offers.length === 0,
     callable: isCallable(model),

@@ -18,7 +18,7 @@ interface Told {
 type Sentence = (row: Told & { readonly is: State; readonly was: State }) => string;
 
 /**
- * What was done, without the name of the person: "published version 1 of the default policy: Fallback models: added sandbox/mini as number 1".
+ * What was done, without the name of the person: "published version 1 of the default policy: Fallback models: added sandbox/mini as number 2".
  * Pure.
  */
 export function auditSentence(row: Told): string {
@@ -48,6 +48,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'invitation.create': (row) => `invited ${named(row)}${role(row.is, ' as ')}`,
   'invitation.resend': (row) => `sent the invitation of ${named(row)} again`,
   'invitation.cancel': (row) => `canceled the invitation of ${named(row)}`,
+  'invitation.link': (row) => `made a link to pass on for the invitation of ${named(row)}`,
   'invitation.accept': (row) => `accepted an invitation${role(row.is, ' as ')}`,
   'invitation.join': (row) => `joined${role(row.is, ' as ')}`,
   'policy.set': published,
@@ -56,6 +57,11 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `rolled ${policy(row)} back to version ${text(row.is.restored)}${policyChanges(row, 'policy')}`,
   'policy.save': (row) => `saved a draft of ${policy(row)}${policyChanges(row, 'draft')}`,
   'policy.discard': (row) => `discarded the draft of ${policy(row)}`,
+  'user.sign-up': (row) => `signed up as ${named(row)}`,
+  'user.enter': (row) => `signed up as ${named(row)}`,
+  'user.create': (row) => `created the account of ${named(row)}`,
+  'playground.open': () => 'opened the playground for the first time',
+  'billing.portal': () => 'opened the page with cards and invoices',
   'workspace.create': (row) => `created the workspace ${named(row)}`,
   'workspace.open': (row) => `created the workspace ${named(row)}`,
   'workspace.set': (row) => {

@@ -14,6 +14,8 @@ const names: Record<string, string> = {
   audioOutput: 'Audio output',
   imageInput: 'Image input',
   imageOutput: 'Image output',
+  cachedAudioInput: 'Cached audio input',
+  cachedImageInput: 'Cached image input',
   images: 'Images',
   image: 'Images',
   videoSeconds: 'Video seconds',
@@ -38,17 +40,17 @@ export function showClass(className: string): string {
 }
 
 /**
- * A unit price, formatted: "$2.50 per 1 M", "$0.36 an hour", or "$0.04 each" for what is priced by the piece.
+ * A unit price, formatted: "$2.50 per 1M", "$0.36 an hour", or "$0.04 each" for what is priced by the piece.
  * @param unitPrice dollars per million units, exact decimal.
  */
 export function showUnitPrice(className: string, unitPrice: string): string {
   const [base = ''] = className.split(':');
-  if (base === 'characters') return `${showMoney(unitPrice)} per 1 M characters`;
-  if (base === 'cacheStorage') return `${showMoney(unitPrice)} per 1 M an hour`;
+  if (base === 'characters') return `${showMoney(unitPrice)} per 1M characters`;
+  if (base === 'cacheStorage') return `${showMoney(unitPrice)} per 1M an hour`;
   if (base === 'audioMs') return `${showMoney(formatUsd(hourlyNano(parseUsd(unitPrice))))} an hour`;
   // Its unit is a nano-dollar of the list price.
   if (base === ownFeeClass) return `${formatUsd(parseUsd(unitPrice) * 100_000n)}% of list price`;
-  if (!pieces.has(base)) return `${showMoney(unitPrice)} per 1 M`;
+  if (!pieces.has(base)) return `${showMoney(unitPrice)} per 1M`;
   const [whole = '0', fraction = ''] = unitPrice.split('.');
   const digits = whole.padStart(7, '0');
   return `${showMoney(`${digits.slice(0, -6).replace(/^0+(?=\d)/, '')}.${digits.slice(-6)}${fraction}`)} each`;
@@ -76,6 +78,8 @@ function showSeconds(ms: number): string {
 const partOf: Record<string, string> = {
   audioInput: ', part of input',
   imageInput: ', part of input',
+  cachedAudioInput: ', part of cached input',
+  cachedImageInput: ', part of cached input',
   reasoning: ', part of output',
   audioOutput: ', part of output',
   imageOutput: ', part of output',

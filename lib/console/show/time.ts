@@ -59,6 +59,12 @@ export function showDay(atMs: number, zone: string): string {
   return `${read('day')} ${read('month')} ${read('year')}`;
 }
 
+/** "2 Jul 2026", "Jul 2026". @param day "2026-07-02", or "2026-07". */
+export function showDate(day: string): string {
+  const shown = showDay(Date.parse(`${day.slice(0, 7)}${day.slice(7) || '-01'}T00:00:00Z`), 'UTC');
+  return day.length > 7 ? shown : shown.slice(shown.indexOf(' ') + 1);
+}
+
 /** "November 2026". @param month "2026-11". */
 export function showMonth(month: string): string {
   const read = parts(Date.parse(`${month}-01T00:00:00Z`), {

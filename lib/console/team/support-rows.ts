@@ -56,7 +56,10 @@ export function supportRows(found: Found, nowMs: number) {
       id,
       cells: [reason ?? '–', showMoney(amount), showMoneyDown(left), showDay(Date.parse(expiresAt), 'UTC')],
     })),
-    members: found.members.map(({ id, email, role }) => ({ id, cells: [email, role] })),
+    members: found.members.map(({ id, email, role }) => ({
+      id,
+      cells: [email, `${role.charAt(0).toUpperCase()}${role.slice(1)}`],
+    })),
     keys: found.keys.map(({ id, name, masked, status: { text, note } }) => ({
       id,
       cells: [name, masked, note === null ? text : `${text} (${note})`],

@@ -42,16 +42,18 @@ models:
   await page.goto('/operator/providers');
   const row = page.getByRole('row').filter({ hasText: `Own ${own}` });
   await expect(row).toContainText('Missing');
-  await row.getByRole('button', { name: 'Edit credential default' }).press('Enter');
+  await row.getByRole('button', { name: 'Set credential default' }).press('Enter');
   const secret = `sk-${randomBytes(24).toString('hex')}`;
   await page.getByLabel('Credential', { exact: true }).fill(secret);
   await page.keyboard.press('Enter');
   await expect(row).toContainText('Not tested');
   await expect(row).toContainText('Stored, encrypted');
+  await expect(row.getByRole('button', { name: 'Edit credential default' })).toBeFocused();
   await row.getByRole('button', { name: 'Test' }).press('Enter');
   // The simulated provider takes its own key alone.
   await expect(row).toContainText('Fails');
   await expect(row).toContainText('Answered 401');
+  await expect(row.getByRole('button', { name: 'Test' })).toBeFocused();
   expect(await page.content()).not.toContain(secret);
   await row.getByRole('button', { name: 'Add a credential' }).press('Enter');
   await page.getByLabel('Name', { exact: true }).fill('second');

@@ -30,7 +30,7 @@ test('a fallback chain can be built, published and rolled back by keyboard only,
   await expect(page.getByRole('button', { name: 'Publish…' })).toBeEnabled();
   await page.getByRole('button', { name: 'Publish…' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Publish version 1?' });
-  await expect(dialog).toContainText('added sandbox/fault-status-529 as number 1');
+  await expect(dialog).toContainText('added sandbox/fault-status-529 as number 2');
   await dialog.getByRole('button', { name: 'Publish' }).press('Enter');
   await expect(page.getByText('Version 1 is in effect', { exact: true })).toBeVisible();
   const answer = await callGateway(key, 'sandbox/fault-status-500');

@@ -16,7 +16,7 @@ test('an invited person joins with the emailed link, and is removed with the key
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const form = page.getByRole('dialog', { name: 'Invite people' });
   await form.getByLabel('Email addresses').fill(`${email}, nobody`);
-  await form.getByRole('button', { name: 'Send invitations' }).click();
+  await form.getByRole('button', { name: 'Create invitations' }).click();
   await expect(form.getByText('nobody: Must be an email address')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('row').filter({ hasText: email })).toContainText(/in [67] d/);

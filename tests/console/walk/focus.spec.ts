@@ -1,5 +1,7 @@
 import { expect, type Page } from 'playwright/test';
+import { createInvitation } from '#lib/control/operations/invitation/operations';
 import { makeKey, openKeys, test } from '#tests/console/home';
+import { operate } from '#tests/support/control/operate';
 
 /** Holds back changes. @returns functions that count them and let them through. */
 async function holdChanges(page: Page): Promise<{ count(): number; letThrough(): void }> {
@@ -88,4 +90,92 @@ test('a menu button keeps the focus while its menu loads, and gets it back', asy
   await page.keyboard.press('Escape');
   await expect(page.getByRole('menu')).toHaveCount(0);
   await expect(button).toBeFocused();
+});
+
+test('a page that is followed to begins at its main part, and Back returns to the link', async ({
+  page,
+  home,
+  db,
+}) => {
+  await makeKey(db, home, 'web');
+  await openKeys(page, home);
+  const link = page.getByRole('link', { name: 'web', exact: true });
+  await link.press('Enter');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('web');
+  await expect(page.getByRole('main')).toBeFocused();
+  await page.goBack();
+  await expect(link).toBeFocused();
+
+  await page.getByRole('link', { name: 'Logs', exact: true }).press('Enter');
+  await expect(page.getByRole('main')).toBeFocused();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('invite');
+  await page.getByRole('option', { name: 'Members' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/members$/);
+  await expect(page.getByRole('main')).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Help with this page' })).toBeFocused();
+});
+
+test('what is nearest gets the focus of a row that its own button removes', async ({ page, home, db }) => {
+  for (const name of ['ann', 'bob'])
+    await operate(db, createInvitation, {
+      workspace: home.slug,
+      email: `${name}@${home.slug}.example`,
+      role: 'viewer',
+    });
+  await page.goto(`/${home.slug}/members`);
+  const cancel = page.getByRole('button', { name: /^Cancel the invitation of/ });
+  await cancel.first().press('Enter');
+  await expect(cancel).toHaveCount(1);
+  await expect(page.getByRole('row').filter({ has: cancel }).locator(':focus')).toHaveCount(1);
+  await cancel.press('Enter');
+  await expect(cancel).toHaveCount(0);
+  await expect(page.getByRole('main').locator(':focus')).toHaveCount(1);
+});
+
+test('the button of a form that is refused passes the focus to the field that is wrong', async ({
+  page,
+  home,
+  db,
+}) => {
+  await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+  await page.goto(`/operator/workspaces/${home.slug}`);
+  const form = page.getByRole('region', { name: 'Suspension' });
+  await form.getByRole('button', { name: 'Suspend workspace' }).press('Enter');
+  await expect(form.getByLabel('Reason')).toBeFocused();
+  await expect(form.getByText('Required')).toBeVisible();
+  await page.keyboard.type('Unpaid');
+  await form.getByLabel('Contact').fill('help@example.com');
+  await page.keyboard.press('Enter');
+  await expect(form.getByText('Refuse every call')).toBeVisible();
+  await expect(form.getByText('Required')).toHaveCount(0);
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('providers test');
+  await page.getByRole('option', { name: 'Providers' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/operator\/providers$/);
+});
+
+test('a key opens a menu at its first item, and no shortcut leaves a key that is shown once', async ({
+  page,
+  home,
+  db,
+}) => {
+  await makeKey(db, home, 'web');
+  await openKeys(page, home);
+  await page.getByRole('button', { name: 'Actions for web' }).press('Enter');
+  await expect(page.getByRole('menuitem', { name: 'View calls' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Create key' }).press('Enter');
+  await page.getByLabel('Name', { exact: true }).fill('once');
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('secret')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('logs');
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('secret')).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Search and commands' })).toHaveCount(0);
 });

@@ -59,7 +59,7 @@ test('the first key with a daily cap, the search for its call and an invitation 
   const people = page.getByRole('dialog', { name: 'Invite people' });
   await tabTo(page, people.getByLabel('Email addresses'));
   await page.keyboard.type(`one@${home.slug}.example`);
-  await tabTo(page, people.getByRole('button', { name: 'Send invitations' }));
+  await tabTo(page, people.getByRole('button', { name: 'Create invitations' }));
   await page.keyboard.press('Enter');
   await expect(page.getByRole('row').filter({ hasText: `one@${home.slug}` })).toBeVisible();
 });

@@ -120,7 +120,7 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
       'weights.nobody',
       'aliases.a/first',
     ]);
-    expect(changes).toContain('Fallback models: added no/such as number 2');
+    expect(changes).toContain('Fallback models: added no/such as number 3');
     const shape = await as(ann, reviewPolicy, { policy: { maxAttempts: 9, colour: 1 } });
     expect(shape.faults.map(({ at }) => at.join('.')).sort()).toEqual(['colour', 'maxAttempts']);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { auditSentence } from '#lib/console/show/audit-sentence';
+import { operations } from '#lib/control/operations/operations';
 
 const told = (
   action: string,
@@ -7,6 +8,10 @@ const told = (
   after: Record<string, unknown> | null,
   called: string | null = null,
 ) => auditSentence({ action, before, after, called });
+
+/** Changes of somebody's own account, which no log of a workspace lists. */
+const ofOnlyOnePerson =
+  /^(session\..*|user\.(verify|request-.*|reset|rename|change-password|link|unlink|first-operator))$/;
 
 describe('an audit row in words', () => {
   it('names the key and what was changed of it, money with its sign', () => {
@@ -22,7 +27,7 @@ describe('an audit row in words', () => {
   it('says of a policy which version and what it changed', () => {
     const after = { policy: { fallbackModels: ['sandbox/mini'] }, model: 'default', version: 1 };
     expect(told('policy.publish', { policy: {} }, after)).toBe(
-      'published version 1 of the default policy: Fallback models: added sandbox/mini as number 1',
+      'published version 1 of the default policy: Fallback models: added sandbox/mini as number 2',
     );
     expect(told('policy.discard', { draft: {} }, { draft: {}, model: 'a/b' })).toBe(
       'discarded the draft of the policy of a/b',
@@ -39,6 +44,16 @@ describe('an audit row in words', () => {
     );
     expect(told('workspace.set', { rpm: 600 }, { rpm: 1200 })).toBe(
       'changed the workspace: Requests a minute 600 → 1,200',
+    );
+  });
+
+  it('has a sentence for each change that the log of a workspace can list', () => {
+    const changes = operations.filter(({ kind, reach }) => kind !== 'read' && reach !== 'gateway');
+    const listed = changes.filter(({ name }) => !ofOnlyOnePerson.test(name));
+    const without = listed.filter(({ name }) => told(name, null, null, 'it').startsWith('ran '));
+    expect(without.map(({ name }) => name)).toEqual([]);
+    expect(told('invitation.link', null, null, 'zoe@example.com')).toBe(
+      'made a link to pass on for the invitation of zoe@example.com',
     );
   });
 

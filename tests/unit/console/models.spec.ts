@@ -162,7 +162,7 @@ describe('a model to read', () => {
       { characters: '15' },
       '$15.00 per 1M characters',
       'Characters',
-      '$15.00 per 1 M characters',
+      '$15.00 per 1M characters',
     ],
     ['an hour of audio', { audioHour: '0.04' }, '$0.04 an hour', 'Audio', '$0.04 an hour'],
   ])('has the price of %s where it has none of tokens', (_name, file, output, name, cell) => {

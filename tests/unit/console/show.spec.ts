@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { showQuantity, showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showAgo, showMoment, showSpan, showZone, showZoneOver } from '#lib/console/show/time';
+import { showAgo, showDate, showMoment, showSpan, showZone, showZoneOver } from '#lib/console/show/time';
 import { dayEnd } from '#lib/core/charts/wall-time';
 import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
@@ -41,12 +41,12 @@ describe('money to read', () => {
 });
 
 test('prices by the piece are shown by the piece, others by the million', () => {
-  expect(showUnitPrice('input', '2.5')).toBe('$2.50 per 1 M');
+  expect(showUnitPrice('input', '2.5')).toBe('$2.50 per 1M');
   expect(showUnitPrice('image', '40000')).toBe('$0.04 each');
-  expect(showUnitPrice('characters', '15')).toBe('$15.00 per 1 M characters');
+  expect(showUnitPrice('characters', '15')).toBe('$15.00 per 1M characters');
   // Of $0.04 an hour, rounded down to nano-dollars for a million milliseconds.
   expect(showUnitPrice('audioMs', '0.011111111')).toBe('$0.04 an hour');
-  expect(showUnitPrice('cacheStorage', '4.5')).toBe('$4.50 per 1 M an hour');
+  expect(showUnitPrice('cacheStorage', '4.5')).toBe('$4.50 per 1M an hour');
   expect(showQuantity('cacheStorage', 1_502)).toBe('1,502 tokens × hours');
   expect(showUnitPrice('request', '1000000')).toBe('$1.00 each');
   expect(showUnitPrice('webSearch:vendor/judge', '10')).toBe('$0.00001 each');
@@ -127,4 +127,11 @@ describe('a day that a key expires on', () => {
     for (const text of ['', '2027-13-01', '2027-01-31T00:00:00Z', 'soon'])
       expect(dayEnd(text, 'UTC')).toBeNull();
   });
+});
+
+test.each([
+  ['2026-07-02', '2 Jul 2026'],
+  ['2026-07', 'Jul 2026'],
+])('a day of the catalogue, %s, reads %s', (day, read) => {
+  expect(showDate(day)).toBe(read);
 });

@@ -12,6 +12,7 @@ describe('what differs between two policies, in words', () => {
     [{ sort: 'latency' }, {}, ['Sort: removed latency']],
     [{}, { translate: 'never' }, ['Translation: set to never']],
     [{ order: ['a'] }, { order: ['b', 'a'] }, ['Provider order: added b as number 1']],
+    [{}, { fallbackModels: ['x/1'] }, ['Fallback models: added x/1 as number 2']],
     [{ order: ['a', 'b'] }, { order: ['b', 'a'] }, ['Provider order: the order is b, a']],
     [{ fallbackModels: ['x/1', 'x/2'] }, { fallbackModels: ['x/2'] }, ['Fallback models: removed x/1']],
     [{ fallbackModels: [] }, {}, ['Fallback models: inherited again']],

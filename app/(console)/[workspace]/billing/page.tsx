@@ -93,7 +93,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           cancel={locked === null ? cancelTopUpAction : null}
         />
       ) : null}
-      <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid items-start gap-4 lg:grid-cols-2">
         <BalanceFacts
           funds={funds}
           ledger={`${path}/ledger`}

@@ -82,6 +82,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const place = { timeZone, nowMs };
   const spent = new Map(spend.rows.map(({ member: id = '', cost }) => [id, cost]));
   const usage = usageAddress(`/${slug}/usage`, { by: 'member', range: 'month' });
+  const { mails } = getConsoleHost().env;
   const changesOwners = may(role, 'owners:write');
   const locked = lockOf(member, 'members:write', 'change members');
   const here = `/${slug}/members`;
@@ -90,6 +91,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       actions={actions}
       workspace={slug}
       locked={locked}
+      mails={mails === true}
       changesOwners={changesOwners}
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
@@ -150,7 +152,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
               remember={chooseColumnsAction}
             />
           </header>
-          {getConsoleHost().env.mails ? null : (
+          {mails ? null : (
             <p className="text-muted leading-5">
               This gateway does not send email. Copy the link of an invitation and send it to the person
               yourself.

@@ -116,8 +116,8 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
         </h2>
         <p className="max-w-2xl text-muted leading-5">
           After five failures in a row, an offer is set aside for 10 seconds, then for longer; meanwhile,
-          calls try it last. Figures are smoothed averages over all calls on this machine, updated every 5
-          seconds.
+          calls try it last. Figures are smoothed averages over the calls of this gateway’s machine, updated
+          every 5 seconds.
         </p>
         <LoadedOfferHealth workspace={slug} first={health} health={showHealthAction} />
       </section>

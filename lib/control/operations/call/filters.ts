@@ -88,7 +88,7 @@ export const callFilters = {
   }),
   family: filter({
     field: choice(
-      { label: 'Family', help: 'The protocol that the client used.', group: more, example: 'messages' },
+      { label: 'Protocol', help: 'The protocol that the client used.', group: more, example: 'messages' },
       families,
     ),
     sql: (family) => `c.family = ${family}`,

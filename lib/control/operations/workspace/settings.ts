@@ -104,7 +104,7 @@ export const workspaceSettings = {
     example: true,
   }),
   maskMail: toggle({
-    label: 'Mask mail addresses',
+    label: 'Mask email addresses',
     help: 'Masks mail addresses in content before it is kept.',
     example: true,
   }),

@@ -150,7 +150,7 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
       </Section>
       {inService.length === 0 ? null : (
         <Section title="Withdraw">
-          <div className="grid gap-3 p-4">
+          <div className="grid justify-items-start gap-3 p-4">
             <p className="text-muted leading-5">
               Its models get no new calls from it. Prices, history, credentials and what it stores stay, and
               each model can be offered again.

@@ -146,15 +146,6 @@ export default async function SupportPage({ params }: SupportPageProps) {
             send={grantCreditAction}
           />
         </Section>
-        <Section title="Manual adjustment" note="Adds a line to the ledger">
-          <AdjustmentForm
-            workspace={slug}
-            balance={workspace.balance}
-            fields={formOf(lineFields)}
-            ownRef={randomUUID()}
-            send={addCreditAction}
-          />
-        </Section>
         <Section title="Limits">
           <PlainForm
             key={[workspace.rpm, workspace.tpm, workspace.concurrency, workspace.credit].join()}
@@ -169,6 +160,15 @@ export default async function SupportPage({ params }: SupportPageProps) {
             verb={{ idle: 'Save limits', pending: 'Saving…' }}
             done="Limits saved"
             send={setWorkspaceAction}
+          />
+        </Section>
+        <Section title="Manual adjustment" note="Adds a line to the ledger">
+          <AdjustmentForm
+            workspace={slug}
+            balance={workspace.balance}
+            fields={formOf(lineFields)}
+            ownRef={randomUUID()}
+            send={addCreditAction}
           />
         </Section>
         <Suspension

@@ -39,28 +39,30 @@ export function changesOf(before: Stored, after: Stored): string[] {
   return keys.flatMap((key) => {
     const [old, now] = [before[key], after[key]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
-    const said = changesOfValue(old, now);
+    // The model that is asked for is the first one that is tried.
+    const said = changesOfValue(old, now, key === 'fallbackModels' ? 2 : 1);
     return said.map((text) => `${labelOf(key)}: ${text}`);
   });
 }
 
-function changesOfValue(old: unknown, now: unknown): string[] {
+/** @param from number of the first item of a list. */
+function changesOfValue(old: unknown, now: unknown, from: number): string[] {
   if (isList(old ?? []) && isList(now ?? [])) {
     const [was, is] = [textsOf(old), textsOf(now)];
     if (was.length === 0 && is.length === 0) return [now === undefined ? 'inherited again' : 'set to none'];
-    return changesOfList(was, is);
+    return changesOfList(was, is, from);
   }
   if (isRecord(old ?? {}) && isRecord(now ?? {})) return changesOfRecord(recordOf(old), recordOf(now));
   if (now === undefined) return [`removed ${textOf(old)}`];
   return [old === undefined ? `set to ${textOf(now)}` : `${textOf(old)} → ${textOf(now)}`];
 }
 
-function changesOfList(old: readonly string[], now: readonly string[]): string[] {
+function changesOfList(old: readonly string[], now: readonly string[], from: number): string[] {
   const added = now.filter((one) => !old.includes(one));
   const removed = old.filter((one) => !now.includes(one));
   const kept = [old.filter((one) => now.includes(one)), now.filter((one) => old.includes(one))];
   return [
-    ...added.map((one) => `added ${one} as number ${now.indexOf(one) + 1}`),
+    ...added.map((one) => `added ${one} as number ${now.indexOf(one) + from}`),
     ...removed.map((one) => `removed ${one}`),
     ...(kept[0]?.join() === kept[1]?.join() ? [] : [`the order is ${now.join(', ')}`]),
   ];

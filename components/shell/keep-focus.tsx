@@ -1,0 +1,138 @@
+'use client';
+
+import { usePathname } from 'next/navigation';
+import { useEffect } from 'react';
+
+const stops =
+  'a[href], button:not(:disabled), input:not([type="hidden"], :disabled), select, textarea, summary, [tabindex="0"]';
+const popups = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
+
+/** The path that was shown last, also by another frame; null: the page was just loaded. */
+let shown: string | null = null;
+/** The link in each page, by its URL, that was followed last, so that Back returns to it. */
+const followed = new Map<string, string>();
+
+/**
+ * Keeps the place of users without a mouse. A page that was followed to begins at its main part; Back returns to the
+ * link that was followed. If what has the focus is removed, what is nearest gets it, instead of the whole page. The
+ * button of a form that is refused passes it to the first field that is wrong.
+ */
+export function KeepFocus() {
+  const path = usePathname();
+  useEffect(() => {
+    const watch = watchFocus();
+    return () => watch.end();
+  }, []);
+  useEffect(() => {
+    const arrived = shown !== null && shown !== path;
+    shown = path;
+    if (arrived) arrive();
+  }, [path]);
+  return null;
+}
+
+/** Whether the path that is shown was reached by Back or Forward. */
+let popped = false;
+
+function arrive(): void {
+  const active = document.activeElement;
+  const main = document.querySelector('main');
+  if (active && active !== main && main?.contains(active)) return;
+  if (active?.closest(popups)?.matches(':not([data-closed])')) return;
+  const link = popped ? followedLink() : null;
+  focusOn(link ?? main);
+}
+
+function followedLink(): HTMLElement | null {
+  const href = followed.get(here());
+  return href === undefined ? null : document.querySelector(`main a[href="${CSS.escape(href)}"]`);
+}
+
+function here(): string {
+  return location.pathname + location.search;
+}
+
+/** Moves the focus without scrolling the page: its position is the router's. */
+function focusOn(element: HTMLElement | null): void {
+  element?.focus({ preventScroll: true });
+}
+
+function watchFocus(): { end(): void } {
+  let last: Element | null = null;
+  /** The last one that was in the page itself, to which a popup returns. */
+  let inPage: HTMLElement | null = null;
+  const focused = ({ target }: FocusEvent) => {
+    if (!(target instanceof HTMLElement)) return;
+    last = target;
+    if (!target.closest(popups)) inPage = target;
+  };
+  const clicked = ({ target }: MouseEvent) => {
+    const link = target instanceof Element ? target.closest('main a[href]') : null;
+    const href = link?.getAttribute('href');
+    if (href) followed.set(here(), href);
+    popped = false;
+  };
+  const moved = () => {
+    popped = true;
+  };
+  const observer = new MutationObserver((records) => {
+    const active = document.activeElement;
+    const refused = refusedIn(active, records);
+    if (refused) return refused.focus();
+    if (popped && active?.matches('main')) return focusOn(followedLink());
+    if (inPage && !inPage.isConnected) inPage = nearest(inPage, records) ?? inPage;
+    if (!last || last.isConnected || (active && active !== document.body)) return;
+    const place = nearest(last, records) ?? (inPage?.isConnected ? inPage : null);
+    last = null;
+    if (location.pathname === shown) place?.focus();
+  });
+  observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-invalid'] });
+  document.addEventListener('focusin', focused);
+  document.addEventListener('click', clicked, true);
+  window.addEventListener('popstate', moved);
+  return {
+    end() {
+      observer.disconnect();
+      document.removeEventListener('focusin', focused);
+      document.removeEventListener('click', clicked, true);
+      window.removeEventListener('popstate', moved);
+    },
+  };
+}
+
+/** The first control of a form that was refused when its button was pressed. */
+function refusedIn(active: Element | null, records: readonly MutationRecord[]): HTMLElement | null {
+  if (!(active instanceof HTMLButtonElement) || active.type !== 'submit' || !active.form) return null;
+  const marked = records.some(({ type, target }) => type === 'attributes' && active.form?.contains(target));
+  return marked ? active.form.querySelector<HTMLElement>('[aria-invalid="true"]') : null;
+}
+
+/** The stop nearest to where an element was removed: in what followed it, in what preceded it, or behind its parent. */
+function nearest(removed: Element, records: readonly MutationRecord[]): HTMLElement | null {
+  let top: Node = removed;
+  while (top.parentNode) top = top.parentNode;
+  const record = records.find(({ removedNodes }) => [...removedNodes].includes(top as ChildNode));
+  if (!record || record.target === document.body) return null;
+  if (!(record.target instanceof Element)) return null;
+  if (!record.target.isConnected) return nearest(record.target, records);
+  const parent = record.target;
+  const all = stopsOf(document.querySelector('main') ?? document.body);
+  const inside = (one: Node | null, nth: 0 | -1) =>
+    one instanceof Element && one.isConnected ? all.filter((stop) => one.contains(stop)).at(nth) : undefined;
+  const behind = (stop: HTMLElement) =>
+    parent.compareDocumentPosition(stop) === Node.DOCUMENT_POSITION_FOLLOWING;
+  return (
+    inside(record.nextSibling, 0) ??
+    inside(record.previousSibling, -1) ??
+    inside(parent, 0) ??
+    all.find(behind) ??
+    all.at(-1) ??
+    null
+  );
+}
+
+function stopsOf(root: Element): HTMLElement[] {
+  return [...root.querySelectorAll<HTMLElement>(stops)].filter(
+    (one) => one.tabIndex >= 0 && one.checkVisibility({ visibilityProperty: true }),
+  );
+}
