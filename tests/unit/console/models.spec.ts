@@ -182,9 +182,9 @@ describe('a model to read', () => {
     ];
     const rows = listModels(catalogueOf(...models), nowMs).map((model) => modelRowOf(model, '/models'));
     expect(rows.map(({ retires, retired }) => [retires, retired])).toEqual([
-      ['2027-03-31', false],
+      ['31 Mar 2027', false],
       [null, false],
-      ['2026-10-23', true],
+      ['23 Oct 2026', true],
     ]);
   });
 
