@@ -27,7 +27,7 @@ export function Legend({ groups, only, onOnly }: LegendProps) {
   return (
     <ul
       aria-label="Chart legend"
-      className="flex gap-x-1 gap-y-0.5 overflow-x-auto px-2 sm:flex-wrap sm:px-3"
+      className="flex gap-x-1 gap-y-0.5 overflow-x-auto px-2 max-sm:[mask-image:linear-gradient(to_right,black_calc(100%-2.5rem),transparent)] sm:flex-wrap sm:px-3"
     >
       {groups.map((group, index) => (
         <li key={group.id} className="shrink-0">

@@ -8,6 +8,7 @@ import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { CopyButton } from '#components/ui/copy-button';
 import type { ModelFactsRow, OfferRow, PriceTable } from '#lib/console/models/facts';
+import { showDate } from '#lib/console/show/time';
 import type { RetiredOffer } from '#lib/control/catalogue/list';
 
 interface ModelPageProps {
@@ -133,7 +134,7 @@ function Retired({ offers, alone }: { offers: readonly RetiredOffer[]; alone: bo
   return (
     <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
       {alone ? 'No provider serves this model any more, and calls to it are refused. ' : ''}
-      {offers.map(({ providerName, day }) => `${providerName} retired it on ${day}.`).join(' ')}
+      {offers.map(({ providerName, day }) => `${providerName} retired it on ${showDate(day)}.`).join(' ')}
     </p>
   );
 }

@@ -54,9 +54,8 @@ export function Menu({
  */
 function goToFirst({ target, currentTarget }: FocusEvent<HTMLElement>) {
   if (target !== currentTarget || !currentTarget.matches(':focus-visible')) return;
-  currentTarget.dispatchEvent(
-    new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }),
-  );
+  // The menu first notes that it has the focus itself.
+  requestAnimationFrame(() => currentTarget.querySelector<HTMLElement>('[role^="menuitem"]')?.focus());
 }
 
 interface MenuItemProps {

@@ -45,11 +45,13 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
   return (
     <li className="flex items-start justify-between gap-3">
       <div className="min-w-0">
-        <Badge tone={state.tone} dot={state.tone !== 'outline'}>
-          {state.text}
-        </Badge>
-        <span className="ml-2 font-medium text-[0.8125rem]">{name}</span>
-        <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{text}</span>
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <Badge tone={state.tone} dot={state.tone !== 'outline'}>
+            {state.text}
+          </Badge>
+          <span className="font-medium text-[0.8125rem]">{name}</span>
+          <span className="font-mono text-xs [overflow-wrap:anywhere]">{text}</span>
+        </p>
         {state.note ? (
           <span
             className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${state.tone === 'bad' ? 'text-bad' : 'text-muted'}`}

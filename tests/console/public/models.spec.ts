@@ -29,7 +29,7 @@ test('a retired model is in no list, and its page says since when', async ({ pag
   await page.goto('/models?search=o3-mini');
   await expect(page.getByRole('link', { name: 'o3-mini' })).toHaveCount(0);
   await page.goto('/models/openai/o3-mini');
-  await expect(page.getByText('Retired 2026-10-23')).toBeVisible();
+  await expect(page.getByText('Retired 23 Oct 2026')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Offers' })).toContainText(
     'No provider serves this model any more, and calls to it are refused. OpenAI retired it on 2026-10-23.',
   );

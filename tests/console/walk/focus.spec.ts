@@ -92,7 +92,7 @@ test('a menu button keeps the focus while its menu loads, and gets it back', asy
   await expect(button).toBeFocused();
 });
 
-test('a page that is followed to begins at its main part, and Back returns to the link', async ({
+test('a page that is followed to begins at its main part, and Back returns to the link (contract: control-plane/keyboard-place)', async ({
   page,
   home,
   db,
