@@ -22,4 +22,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["/nodejs/bin/node", "scripts/image/health.mjs"]
 ENTRYPOINT ["/nodejs/bin/node", "--disable-warning=ExperimentalWarning"]
-CMD ["--max-semi-space-size=64", "--heap-growing-percent=200", "--expose-gc", "server.ts"]
+CMD ["--max-semi-space-size=64", "--heap-growing-percent=200", "--expose-gc", "dist/server.js"]

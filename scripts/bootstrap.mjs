@@ -1,5 +1,5 @@
 // Prepares everything that other programs need: the packages, a Node that runs TypeScript, the Prisma client, the
-// console's build. In plain JavaScript for Node 20, without dependencies.
+// server's bundle, the console's build. In plain JavaScript for Node 20, without dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,21 +16,23 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HI
 
 /**
  * Brings the tree up to date; skips what is already done.
- * @param {{ build?: boolean, tests?: boolean }} wanted `build`: also the console's production build; `tests`: also the
- *   packages of tests and tools.
+ * @param {{ bundle?: boolean, build?: boolean, tests?: boolean }} wanted `bundle`: also the server and the command line
+ *   in `dist`; `build`: also that and the console's production build; `tests`: also the packages of tests and tools.
  * @returns {Promise<string>} path of a Node that runs the project (24 or later).
  */
-export async function prepare({ build = false, tests = false } = {}) {
+export async function prepare({ build = false, bundle = build, tests = false } = {}) {
   // Changing the schema needs Prisma's command line, which is a development package.
   const development = () => tests || !clientIsCurrent();
   const installed = () => dependenciesAreCurrent(root, development()) && findNode();
-  const ready = () => installed() && clientIsCurrent() && (!build || buildIsCurrent());
+  const ready = () =>
+    installed() && clientIsCurrent() && (!bundle || bundleIsCurrent()) && (!build || buildIsCurrent());
   if (!ready()) {
     const release = await takeTurn(root);
     try {
       if (!installed()) await installDependencies(root, development());
       const node = getNode();
       if (!clientIsCurrent()) await generateClient(node);
+      if (bundle && !bundleIsCurrent()) await bundlePrograms(node);
       if (build && !buildIsCurrent()) await buildConsole(node);
     } finally {
       release();
@@ -42,13 +44,14 @@ export async function prepare({ build = false, tests = false } = {}) {
 /**
  * Prepares the tree and runs a program of the project in place of this process.
  * @param {string[]} args the program and its arguments.
- * @param {{ build?: boolean | (() => boolean), cwd?: string, env?: NodeJS.ProcessEnv }} options `build` is called after `.env`
- *   is read; `env` is added to our environment.
+ * @param {{ bundle?: boolean, build?: () => boolean, cwd?: string, env?: NodeJS.ProcessEnv }} options `bundle`: the
+ *   program is in `dist`; `build`, whether the console is needed, is called after `.env` is read; `env` is added to our
+ *   environment.
  */
-export async function launch(args, { build = false, cwd = root, env = {} } = {}) {
+export async function launch(args, { bundle = true, build = () => false, cwd = root, env = {} } = {}) {
   try {
     readEnvFile(join(root, '.env'));
-    const node = await prepare({ build: typeof build === 'function' ? build() : build });
+    const node = await prepare({ bundle, build: build() });
     process.exitCode = await become(node, args, {
       cwd,
       env: { ...process.env, ...place(), ...quiet, ...env },
@@ -101,6 +104,19 @@ function getNode() {
 }
 
 const clientStamp = join(root, 'generated', '.stamp');
+const bundleStamp = join(root, 'dist', 'bundle-stamp');
+const bundleSources = [
+  'server.ts',
+  'bin/gateway.ts',
+  'scripts/migrate.ts',
+  'scripts/bundle.mjs',
+  'lib',
+  'tools/demo',
+  'tools/sandbox',
+  'prisma',
+  'generated',
+  'package-lock.json',
+];
 const buildStamp = join(root, '.next', 'build-stamp');
 const buildSources = [
   'app',
@@ -119,6 +135,8 @@ const clientHash = () => {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return `${devDependencies['prisma-cli']} ${hashOf(['prisma/schema.prisma'])}\n`;
 };
+const bundleHash = () => hashOf(bundleSources);
+const bundleIsCurrent = () => readStamp(bundleStamp) === bundleHash();
 const buildHash = () => hashOf([...buildSources, ...buildFiles]);
 const clientIsCurrent = () =>
   existsSync(join(root, 'generated', 'client.ts')) && readStamp(clientStamp) === clientHash();
@@ -138,6 +156,13 @@ async function generateClient(node) {
     output: 'onFailure',
   });
   writeStamp(clientStamp, hash);
+}
+
+async function bundlePrograms(node) {
+  rmSync(bundleStamp, { force: true });
+  const hash = bundleHash();
+  await run(node, [join(root, 'scripts/bundle.mjs')], { cwd: root, output: 'onFailure' });
+  writeStamp(bundleStamp, hash);
 }
 
 async function buildConsole(node) {

@@ -2,4 +2,4 @@
 import { join } from 'node:path';
 import { launch, root } from './bootstrap.mjs';
 
-await launch([join(root, 'bin/gateway.ts'), ...process.argv.slice(2)], { cwd: process.cwd() });
+await launch([join(root, 'dist/gateway.js'), ...process.argv.slice(2)], { cwd: process.cwd() });

@@ -1,4 +1,4 @@
 // `npm run migrate`: applies the migrations to DATABASE_URL, or to the embedded database of DATA_DIR.
 import { launch } from './bootstrap.mjs';
 
-await launch(['scripts/migrate.ts']);
+await launch(['dist/migrate.js']);

@@ -6,4 +6,4 @@ import { launch } from './bootstrap.mjs';
 const flags = JSON.parse(readFileSync(new URL('server-flags.json', import.meta.url), 'utf8'));
 
 const withConsole = () => !/^(off|false|0|no)$/i.test(process.env.CONSOLE ?? '');
-await launch([...flags, 'server.ts'], { build: withConsole, env: { NODE_ENV: 'production' } });
+await launch([...flags, 'dist/server.js'], { build: withConsole, env: { NODE_ENV: 'production' } });

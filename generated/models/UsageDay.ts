@@ -48,6 +48,8 @@ export type UsageDayAvgAggregateOutputType = {
   audioOutputTokens: number | null
   imageInputTokens: number | null
   imageOutputTokens: number | null
+  cachedAudioTokens: number | null
+  cachedImageTokens: number | null
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
@@ -81,6 +83,8 @@ export type UsageDaySumAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -120,6 +124,8 @@ export type UsageDayMinAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -159,6 +165,8 @@ export type UsageDayMaxAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -198,6 +206,8 @@ export type UsageDayCountAggregateOutputType = {
   audioOutputTokens: number
   imageInputTokens: number
   imageOutputTokens: number
+  cachedAudioTokens: number
+  cachedImageTokens: number
   images: number
   videoSeconds: number
   webSearches: number
@@ -233,6 +243,8 @@ export type UsageDayAvgAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -266,6 +278,8 @@ export type UsageDaySumAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -305,6 +319,8 @@ export type UsageDayMinAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -344,6 +360,8 @@ export type UsageDayMaxAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -383,6 +401,8 @@ export type UsageDayCountAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -509,6 +529,8 @@ export type UsageDayGroupByOutputType = {
   audioOutputTokens: bigint
   imageInputTokens: bigint
   imageOutputTokens: bigint
+  cachedAudioTokens: bigint
+  cachedImageTokens: bigint
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
@@ -571,6 +593,8 @@ export type UsageDayWhereInput = {
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
@@ -610,6 +634,8 @@ export type UsageDayOrderByWithRelationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -653,6 +679,8 @@ export type UsageDayWhereUniqueInput = Prisma.AtLeast<{
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
@@ -692,6 +720,8 @@ export type UsageDayOrderByWithAggregationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -739,6 +769,8 @@ export type UsageDayScalarWhereWithAggregatesInput = {
   audioOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
@@ -778,6 +810,8 @@ export type UsageDayCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -817,6 +851,8 @@ export type UsageDayUncheckedCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -856,6 +892,8 @@ export type UsageDayUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -895,6 +933,8 @@ export type UsageDayUncheckedUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -934,6 +974,8 @@ export type UsageDayCreateManyInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -973,6 +1015,8 @@ export type UsageDayUpdateManyMutationInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -1012,6 +1056,8 @@ export type UsageDayUncheckedUpdateManyInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -1059,6 +1105,8 @@ export type UsageDayCountOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1092,6 +1140,8 @@ export type UsageDayAvgOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1131,6 +1181,8 @@ export type UsageDayMaxOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1170,6 +1222,8 @@ export type UsageDayMinOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1203,6 +1257,8 @@ export type UsageDaySumOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1244,6 +1300,8 @@ export type UsageDaySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1283,6 +1341,8 @@ export type UsageDaySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1322,6 +1382,8 @@ export type UsageDaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1361,6 +1423,8 @@ export type UsageDaySelectScalar = {
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1372,7 +1436,7 @@ export type UsageDaySelectScalar = {
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
+export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "cachedAudioTokens" | "cachedImageTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
 
 export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageDay"
@@ -1405,6 +1469,8 @@ export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     audioOutputTokens: bigint
     imageInputTokens: bigint
     imageOutputTokens: bigint
+    cachedAudioTokens: bigint
+    cachedImageTokens: bigint
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
@@ -1867,6 +1933,8 @@ export interface UsageDayFieldRefs {
   readonly audioOutputTokens: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly imageInputTokens: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly imageOutputTokens: Prisma.FieldRef<"UsageDay", 'BigInt'>
+  readonly cachedAudioTokens: Prisma.FieldRef<"UsageDay", 'BigInt'>
+  readonly cachedImageTokens: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly images: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageDay", 'BigInt'>

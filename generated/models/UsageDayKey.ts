@@ -48,6 +48,8 @@ export type UsageDayKeyAvgAggregateOutputType = {
   audioOutputTokens: number | null
   imageInputTokens: number | null
   imageOutputTokens: number | null
+  cachedAudioTokens: number | null
+  cachedImageTokens: number | null
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
@@ -81,6 +83,8 @@ export type UsageDayKeySumAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -117,6 +121,8 @@ export type UsageDayKeyMinAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -153,6 +159,8 @@ export type UsageDayKeyMaxAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -189,6 +197,8 @@ export type UsageDayKeyCountAggregateOutputType = {
   audioOutputTokens: number
   imageInputTokens: number
   imageOutputTokens: number
+  cachedAudioTokens: number
+  cachedImageTokens: number
   images: number
   videoSeconds: number
   webSearches: number
@@ -224,6 +234,8 @@ export type UsageDayKeyAvgAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -257,6 +269,8 @@ export type UsageDayKeySumAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -293,6 +307,8 @@ export type UsageDayKeyMinAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -329,6 +345,8 @@ export type UsageDayKeyMaxAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -365,6 +383,8 @@ export type UsageDayKeyCountAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -488,6 +508,8 @@ export type UsageDayKeyGroupByOutputType = {
   audioOutputTokens: bigint
   imageInputTokens: bigint
   imageOutputTokens: bigint
+  cachedAudioTokens: bigint
+  cachedImageTokens: bigint
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
@@ -547,6 +569,8 @@ export type UsageDayKeyWhereInput = {
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
@@ -583,6 +607,8 @@ export type UsageDayKeyOrderByWithRelationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -623,6 +649,8 @@ export type UsageDayKeyWhereUniqueInput = Prisma.AtLeast<{
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
@@ -659,6 +687,8 @@ export type UsageDayKeyOrderByWithAggregationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -703,6 +733,8 @@ export type UsageDayKeyScalarWhereWithAggregatesInput = {
   audioOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageDayKey"> | bigint | number | runtime.Types.Skip
@@ -739,6 +771,8 @@ export type UsageDayKeyCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -775,6 +809,8 @@ export type UsageDayKeyUncheckedCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -811,6 +847,8 @@ export type UsageDayKeyUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -847,6 +885,8 @@ export type UsageDayKeyUncheckedUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -883,6 +923,8 @@ export type UsageDayKeyCreateManyInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -919,6 +961,8 @@ export type UsageDayKeyUpdateManyMutationInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -955,6 +999,8 @@ export type UsageDayKeyUncheckedUpdateManyInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -997,6 +1043,8 @@ export type UsageDayKeyCountOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1030,6 +1078,8 @@ export type UsageDayKeyAvgOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1066,6 +1116,8 @@ export type UsageDayKeyMaxOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1102,6 +1154,8 @@ export type UsageDayKeyMinOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1135,6 +1189,8 @@ export type UsageDayKeySumOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1173,6 +1229,8 @@ export type UsageDayKeySelect<ExtArgs extends runtime.Types.Extensions.InternalA
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1209,6 +1267,8 @@ export type UsageDayKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1245,6 +1305,8 @@ export type UsageDayKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1281,6 +1343,8 @@ export type UsageDayKeySelectScalar = {
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1292,7 +1356,7 @@ export type UsageDayKeySelectScalar = {
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageDayKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "keyId" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDayKey"], runtime.Types.Skip>
+export type UsageDayKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "keyId" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "cachedAudioTokens" | "cachedImageTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDayKey"], runtime.Types.Skip>
 
 export type $UsageDayKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageDayKey"
@@ -1322,6 +1386,8 @@ export type $UsageDayKeyPayload<ExtArgs extends runtime.Types.Extensions.Interna
     audioOutputTokens: bigint
     imageInputTokens: bigint
     imageOutputTokens: bigint
+    cachedAudioTokens: bigint
+    cachedImageTokens: bigint
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
@@ -1781,6 +1847,8 @@ export interface UsageDayKeyFieldRefs {
   readonly audioOutputTokens: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
   readonly imageInputTokens: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
   readonly imageOutputTokens: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
+  readonly cachedAudioTokens: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
+  readonly cachedImageTokens: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
   readonly images: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageDayKey", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageDayKey", 'BigInt'>

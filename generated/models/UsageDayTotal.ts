@@ -48,6 +48,8 @@ export type UsageDayTotalAvgAggregateOutputType = {
   audioOutputTokens: number | null
   imageInputTokens: number | null
   imageOutputTokens: number | null
+  cachedAudioTokens: number | null
+  cachedImageTokens: number | null
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
@@ -81,6 +83,8 @@ export type UsageDayTotalSumAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -118,6 +122,8 @@ export type UsageDayTotalMinAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -155,6 +161,8 @@ export type UsageDayTotalMaxAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -192,6 +200,8 @@ export type UsageDayTotalCountAggregateOutputType = {
   audioOutputTokens: number
   imageInputTokens: number
   imageOutputTokens: number
+  cachedAudioTokens: number
+  cachedImageTokens: number
   images: number
   videoSeconds: number
   webSearches: number
@@ -227,6 +237,8 @@ export type UsageDayTotalAvgAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -260,6 +272,8 @@ export type UsageDayTotalSumAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -297,6 +311,8 @@ export type UsageDayTotalMinAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -334,6 +350,8 @@ export type UsageDayTotalMaxAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -371,6 +389,8 @@ export type UsageDayTotalCountAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -495,6 +515,8 @@ export type UsageDayTotalGroupByOutputType = {
   audioOutputTokens: bigint
   imageInputTokens: bigint
   imageOutputTokens: bigint
+  cachedAudioTokens: bigint
+  cachedImageTokens: bigint
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
@@ -555,6 +577,8 @@ export type UsageDayTotalWhereInput = {
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
@@ -592,6 +616,8 @@ export type UsageDayTotalOrderByWithRelationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -633,6 +659,8 @@ export type UsageDayTotalWhereUniqueInput = Prisma.AtLeast<{
   audioOutputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
@@ -670,6 +698,8 @@ export type UsageDayTotalOrderByWithAggregationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -715,6 +745,8 @@ export type UsageDayTotalScalarWhereWithAggregatesInput = {
   audioOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageDayTotal"> | bigint | number | runtime.Types.Skip
@@ -752,6 +784,8 @@ export type UsageDayTotalCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -789,6 +823,8 @@ export type UsageDayTotalUncheckedCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -826,6 +862,8 @@ export type UsageDayTotalUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -863,6 +901,8 @@ export type UsageDayTotalUncheckedUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -900,6 +940,8 @@ export type UsageDayTotalCreateManyInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -937,6 +979,8 @@ export type UsageDayTotalUpdateManyMutationInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -974,6 +1018,8 @@ export type UsageDayTotalUncheckedUpdateManyInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -1018,6 +1064,8 @@ export type UsageDayTotalCountOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1051,6 +1099,8 @@ export type UsageDayTotalAvgOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1088,6 +1138,8 @@ export type UsageDayTotalMaxOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1125,6 +1177,8 @@ export type UsageDayTotalMinOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1158,6 +1212,8 @@ export type UsageDayTotalSumOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1197,6 +1253,8 @@ export type UsageDayTotalSelect<ExtArgs extends runtime.Types.Extensions.Interna
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1234,6 +1292,8 @@ export type UsageDayTotalSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1271,6 +1331,8 @@ export type UsageDayTotalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1308,6 +1370,8 @@ export type UsageDayTotalSelectScalar = {
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1319,7 +1383,7 @@ export type UsageDayTotalSelectScalar = {
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageDayTotalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDayTotal"], runtime.Types.Skip>
+export type UsageDayTotalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "cachedAudioTokens" | "cachedImageTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDayTotal"], runtime.Types.Skip>
 
 export type $UsageDayTotalPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageDayTotal"
@@ -1350,6 +1414,8 @@ export type $UsageDayTotalPayload<ExtArgs extends runtime.Types.Extensions.Inter
     audioOutputTokens: bigint
     imageInputTokens: bigint
     imageOutputTokens: bigint
+    cachedAudioTokens: bigint
+    cachedImageTokens: bigint
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
@@ -1810,6 +1876,8 @@ export interface UsageDayTotalFieldRefs {
   readonly audioOutputTokens: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
   readonly imageInputTokens: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
   readonly imageOutputTokens: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
+  readonly cachedAudioTokens: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
+  readonly cachedImageTokens: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
   readonly images: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageDayTotal", 'BigInt'>

@@ -49,6 +49,8 @@ export type UsageQuarterAvgAggregateOutputType = {
   audioOutputTokens: number | null
   imageInputTokens: number | null
   imageOutputTokens: number | null
+  cachedAudioTokens: number | null
+  cachedImageTokens: number | null
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
@@ -82,6 +84,8 @@ export type UsageQuarterSumAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -120,6 +124,8 @@ export type UsageQuarterMinAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -158,6 +164,8 @@ export type UsageQuarterMaxAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -196,6 +204,8 @@ export type UsageQuarterCountAggregateOutputType = {
   audioOutputTokens: number
   imageInputTokens: number
   imageOutputTokens: number
+  cachedAudioTokens: number
+  cachedImageTokens: number
   images: number
   videoSeconds: number
   webSearches: number
@@ -231,6 +241,8 @@ export type UsageQuarterAvgAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -264,6 +276,8 @@ export type UsageQuarterSumAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -302,6 +316,8 @@ export type UsageQuarterMinAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -340,6 +356,8 @@ export type UsageQuarterMaxAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -378,6 +396,8 @@ export type UsageQuarterCountAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -503,6 +523,8 @@ export type UsageQuarterGroupByOutputType = {
   audioOutputTokens: bigint
   imageInputTokens: bigint
   imageOutputTokens: bigint
+  cachedAudioTokens: bigint
+  cachedImageTokens: bigint
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
@@ -564,6 +586,8 @@ export type UsageQuarterWhereInput = {
   audioOutputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
@@ -602,6 +626,8 @@ export type UsageQuarterOrderByWithRelationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -644,6 +670,8 @@ export type UsageQuarterWhereUniqueInput = Prisma.AtLeast<{
   audioOutputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
@@ -682,6 +710,8 @@ export type UsageQuarterOrderByWithAggregationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -728,6 +758,8 @@ export type UsageQuarterScalarWhereWithAggregatesInput = {
   audioOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
@@ -766,6 +798,8 @@ export type UsageQuarterCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -804,6 +838,8 @@ export type UsageQuarterUncheckedCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -842,6 +878,8 @@ export type UsageQuarterUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -880,6 +918,8 @@ export type UsageQuarterUncheckedUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -918,6 +958,8 @@ export type UsageQuarterCreateManyInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -956,6 +998,8 @@ export type UsageQuarterUpdateManyMutationInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -994,6 +1038,8 @@ export type UsageQuarterUncheckedUpdateManyInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -1040,6 +1086,8 @@ export type UsageQuarterCountOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1073,6 +1121,8 @@ export type UsageQuarterAvgOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1111,6 +1161,8 @@ export type UsageQuarterMaxOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1149,6 +1201,8 @@ export type UsageQuarterMinOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1182,6 +1236,8 @@ export type UsageQuarterSumOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1230,6 +1286,8 @@ export type UsageQuarterSelect<ExtArgs extends runtime.Types.Extensions.Internal
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1268,6 +1326,8 @@ export type UsageQuarterSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1306,6 +1366,8 @@ export type UsageQuarterSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1344,6 +1406,8 @@ export type UsageQuarterSelectScalar = {
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1355,7 +1419,7 @@ export type UsageQuarterSelectScalar = {
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
+export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "cachedAudioTokens" | "cachedImageTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
 
 export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarter"
@@ -1387,6 +1451,8 @@ export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.Intern
     audioOutputTokens: bigint
     imageInputTokens: bigint
     imageOutputTokens: bigint
+    cachedAudioTokens: bigint
+    cachedImageTokens: bigint
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
@@ -1848,6 +1914,8 @@ export interface UsageQuarterFieldRefs {
   readonly audioOutputTokens: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly imageInputTokens: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly imageOutputTokens: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
+  readonly cachedAudioTokens: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
+  readonly cachedImageTokens: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly images: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageQuarter", 'BigInt'>

@@ -48,6 +48,8 @@ export type UsageQuarterTotalAvgAggregateOutputType = {
   audioOutputTokens: number | null
   imageInputTokens: number | null
   imageOutputTokens: number | null
+  cachedAudioTokens: number | null
+  cachedImageTokens: number | null
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
@@ -81,6 +83,8 @@ export type UsageQuarterTotalSumAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -118,6 +122,8 @@ export type UsageQuarterTotalMinAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -155,6 +161,8 @@ export type UsageQuarterTotalMaxAggregateOutputType = {
   audioOutputTokens: bigint | null
   imageInputTokens: bigint | null
   imageOutputTokens: bigint | null
+  cachedAudioTokens: bigint | null
+  cachedImageTokens: bigint | null
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
@@ -192,6 +200,8 @@ export type UsageQuarterTotalCountAggregateOutputType = {
   audioOutputTokens: number
   imageInputTokens: number
   imageOutputTokens: number
+  cachedAudioTokens: number
+  cachedImageTokens: number
   images: number
   videoSeconds: number
   webSearches: number
@@ -227,6 +237,8 @@ export type UsageQuarterTotalAvgAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -260,6 +272,8 @@ export type UsageQuarterTotalSumAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -297,6 +311,8 @@ export type UsageQuarterTotalMinAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -334,6 +350,8 @@ export type UsageQuarterTotalMaxAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -371,6 +389,8 @@ export type UsageQuarterTotalCountAggregateInputType = {
   audioOutputTokens?: true | runtime.Types.Skip
   imageInputTokens?: true | runtime.Types.Skip
   imageOutputTokens?: true | runtime.Types.Skip
+  cachedAudioTokens?: true | runtime.Types.Skip
+  cachedImageTokens?: true | runtime.Types.Skip
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
@@ -495,6 +515,8 @@ export type UsageQuarterTotalGroupByOutputType = {
   audioOutputTokens: bigint
   imageInputTokens: bigint
   imageOutputTokens: bigint
+  cachedAudioTokens: bigint
+  cachedImageTokens: bigint
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
@@ -555,6 +577,8 @@ export type UsageQuarterTotalWhereInput = {
   audioOutputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
@@ -592,6 +616,8 @@ export type UsageQuarterTotalOrderByWithRelationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -633,6 +659,8 @@ export type UsageQuarterTotalWhereUniqueInput = Prisma.AtLeast<{
   audioOutputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
@@ -670,6 +698,8 @@ export type UsageQuarterTotalOrderByWithAggregationInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -715,6 +745,8 @@ export type UsageQuarterTotalScalarWhereWithAggregatesInput = {
   audioOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterTotal"> | bigint | number | runtime.Types.Skip
@@ -752,6 +784,8 @@ export type UsageQuarterTotalCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -789,6 +823,8 @@ export type UsageQuarterTotalUncheckedCreateInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -826,6 +862,8 @@ export type UsageQuarterTotalUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -863,6 +901,8 @@ export type UsageQuarterTotalUncheckedUpdateInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -900,6 +940,8 @@ export type UsageQuarterTotalCreateManyInput = {
   audioOutputTokens?: bigint | number | runtime.Types.Skip
   imageInputTokens?: bigint | number | runtime.Types.Skip
   imageOutputTokens?: bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: bigint | number | runtime.Types.Skip
+  cachedImageTokens?: bigint | number | runtime.Types.Skip
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
@@ -937,6 +979,8 @@ export type UsageQuarterTotalUpdateManyMutationInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -974,6 +1018,8 @@ export type UsageQuarterTotalUncheckedUpdateManyInput = {
   audioOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageInputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   imageOutputTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  cachedImageTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -1018,6 +1064,8 @@ export type UsageQuarterTotalCountOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1051,6 +1099,8 @@ export type UsageQuarterTotalAvgOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1088,6 +1138,8 @@ export type UsageQuarterTotalMaxOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1125,6 +1177,8 @@ export type UsageQuarterTotalMinOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1158,6 +1212,8 @@ export type UsageQuarterTotalSumOrderByAggregateInput = {
   audioOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageInputTokens?: Prisma.SortOrder | runtime.Types.Skip
   imageOutputTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedAudioTokens?: Prisma.SortOrder | runtime.Types.Skip
+  cachedImageTokens?: Prisma.SortOrder | runtime.Types.Skip
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
@@ -1197,6 +1253,8 @@ export type UsageQuarterTotalSelect<ExtArgs extends runtime.Types.Extensions.Int
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1234,6 +1292,8 @@ export type UsageQuarterTotalSelectCreateManyAndReturn<ExtArgs extends runtime.T
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1271,6 +1331,8 @@ export type UsageQuarterTotalSelectUpdateManyAndReturn<ExtArgs extends runtime.T
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1308,6 +1370,8 @@ export type UsageQuarterTotalSelectScalar = {
   audioOutputTokens?: boolean | runtime.Types.Skip
   imageInputTokens?: boolean | runtime.Types.Skip
   imageOutputTokens?: boolean | runtime.Types.Skip
+  cachedAudioTokens?: boolean | runtime.Types.Skip
+  cachedImageTokens?: boolean | runtime.Types.Skip
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
@@ -1319,7 +1383,7 @@ export type UsageQuarterTotalSelectScalar = {
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterTotalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterTotal"], runtime.Types.Skip>
+export type UsageQuarterTotalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "cachedAudioTokens" | "cachedImageTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterTotal"], runtime.Types.Skip>
 
 export type $UsageQuarterTotalPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarterTotal"
@@ -1350,6 +1414,8 @@ export type $UsageQuarterTotalPayload<ExtArgs extends runtime.Types.Extensions.I
     audioOutputTokens: bigint
     imageInputTokens: bigint
     imageOutputTokens: bigint
+    cachedAudioTokens: bigint
+    cachedImageTokens: bigint
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
@@ -1810,6 +1876,8 @@ export interface UsageQuarterTotalFieldRefs {
   readonly audioOutputTokens: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
   readonly imageInputTokens: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
   readonly imageOutputTokens: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
+  readonly cachedAudioTokens: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
+  readonly cachedImageTokens: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
   readonly images: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageQuarterTotal", 'BigInt'>

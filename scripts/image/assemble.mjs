@@ -7,14 +7,9 @@ import { runtimePackages } from './packages.mjs';
 
 /** Files and folders of the project that a running gateway reads. */
 const own = [
-  'server.ts',
-  'bin/gateway.ts',
-  'lib',
-  'tools/demo',
-  'tools/sandbox',
+  'dist',
   'prisma',
   'catalogue',
-  'generated',
   'public',
   'docs/guide',
   'docs/contract/operations.md',

@@ -9,7 +9,7 @@ import { freePort } from '../free-port.mjs';
 import { run } from '../run.mjs';
 
 const image = resolve(process.argv[2] ?? join(tmpdir(), 'model-gateway-image'));
-if (!existsSync(join(image, 'server.ts')))
+if (!existsSync(join(image, 'dist/server.js')))
   await run(process.execPath, [join(root, 'scripts/image/assemble.mjs'), image]);
 const dataDir = mkdtempSync(join(tmpdir(), 'model-gateway-data-'));
 const user = process.getuid?.() === 0 ? { uid: 65532, gid: 65532 } : {};
@@ -24,7 +24,7 @@ const env = {
   NEXT_TELEMETRY_DISABLED: '1',
 };
 const start = (...args) => spawn(process.execPath, args, { cwd: image, env, ...user });
-const server = start('--disable-warning=ExperimentalWarning', 'server.ts');
+const server = start('--disable-warning=ExperimentalWarning', 'dist/server.js');
 let printed = '';
 for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (printed += text));
 const exited = new Promise((ended) => server.once('exit', ended));
@@ -44,7 +44,7 @@ try {
   for (const page of ['/sign-in', '/models', '/docs/quickstart', '/api/v1/openapi.json'])
     expect(page, (await fetch(address + page)).status, 200);
   expect('the health check', await exitOf(start('scripts/image/health.mjs')), 0);
-  expect('the ledger', await exitOf(start('bin/gateway.ts', 'ledger', 'verify')), 0);
+  expect('the ledger', await exitOf(start('dist/gateway.js', 'ledger', 'verify')), 0);
 } finally {
   server.kill('SIGTERM');
   expect('shutdown', await exited, 0);

@@ -31,7 +31,7 @@ export async function startDemoGateway(dataDir) {
   const node = await prepare({ build: true, tests: true });
   const port = await freePort();
   const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port) };
-  const child = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(node, ['dist/server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const printed = await new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk) => {
@@ -43,7 +43,7 @@ export async function startDemoGateway(dataDir) {
       reject(new Error(`the gateway ended with code ${code} at its start:\n${text}`)),
     );
   });
-  const filled = spawnSync(node, ['bin/gateway.ts', 'demo', 'fill', '--time-zone', 'UTC'], {
+  const filled = spawnSync(node, ['dist/gateway.js', 'demo', 'fill', '--time-zone', 'UTC'], {
     cwd: root,
     env,
     stdio: 'inherit',

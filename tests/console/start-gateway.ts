@@ -37,7 +37,7 @@ export default async function startGateway(): Promise<() => Promise<void>> {
     OWN_KEYS: 'on',
     OWN_KEY_FEE_PERCENT: '5',
   };
-  const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = spawn(node, ['dist/server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   // Links in mail are printed there.
   const log = createWriteStream(join(place.dataDir, 'console.log'));
   server.stderr?.pipe(log);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   dataDir = await embeddedDirectory('migrated');
   const port = await freePort();
   client = new Client(`http://127.0.0.1:${port}`);
-  server = spawn(process.execPath, ['server.ts'], {
+  server = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {
@@ -99,7 +99,7 @@ describe('a process that the gateway started (contract: durability/embedded-data
       const headed = Promise.withResolvers<void>();
       const cut = client.call(key, { stream: true, directive: 'pace/100/1000' }, headed.resolve);
       await headed.promise;
-      await kill('sandbox/main.ts');
+      await kill('sandbox-main');
       expect((await cut).text).not.toContain('[DONE]');
       await expect.poll(served, { interval: 100 }).toBe(200);
     }
@@ -110,7 +110,7 @@ describe('a process that the gateway started (contract: durability/embedded-data
     for (let round = 0; round < 3; round += 1) {
       const before = running.whole().length;
       while (running.whole().length < before + answersBetween) await pause(20);
-      await kill('embedded-child.ts');
+      await kill('embedded-child');
     }
     await expect.poll(served, { interval: 100 }).toBe(200);
     await running.stop();

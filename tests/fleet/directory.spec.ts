@@ -22,7 +22,7 @@ it('a second server on one DATA_DIR refuses, names the first, and leaves its run
   const headed = Promise.withResolvers<void>();
   const running = client.ask(key, { stream: true, directive: 'pace/30/150' }, headed.resolve);
   await headed.promise;
-  const second = spawn(process.execPath, ['server.ts'], {
+  const second = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 200_000,

@@ -54,7 +54,7 @@ const environment = () => ({
 
 /** A server that is expected to refuse its start. @returns what it says. */
 async function refusedStart(settings: { PORT: string }): Promise<string> {
-  const server = spawn(process.execPath, ['server.ts'], {
+  const server = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 240_000,
@@ -135,7 +135,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
 
   it('refuses a second server on its DATA_DIR, obeys the command line', async () => {
     const npm = await npmStart();
-    const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
+    const server = partOf(processTree(npm.pid ?? 0), 'dist/server.js');
     const said = await refusedStart({ PORT: String(await freePort()) });
     expect(said).toContain(`in use by the server with process id ${server.pid}. Stop it`);
 
@@ -189,7 +189,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     // From the first checkpoint on the call's state is known.
     await expect.poll(() => checkpointsIn(dataDir)).toBeGreaterThan(before);
     const exited = once(npm, 'exit');
-    signal(partOf(tree, 'server.ts').pid, 'SIGKILL');
+    signal(partOf(tree, 'dist/server.js').pid, 'SIGKILL');
     const cut = await told;
     expect(cut.whole).toBe(false);
     await exited;
@@ -204,7 +204,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
   it('ends at Ctrl-C with every process that it started, after the running answers', async () => {
     const npm = await npmStart();
     const tree = processTree(npm.pid ?? 0);
-    for (const program of ['server.ts', 'embedded-child.ts', 'sandbox/main.ts']) partOf(tree, program);
+    for (const program of ['dist/server.js', 'embedded-child', 'sandbox-main']) partOf(tree, program);
     const { told } = await startStream(long);
     const exited = once(npm, 'exit');
     if (!npm.pid) throw new Error('npm did not start');

@@ -12,7 +12,7 @@ import { secrets } from '#tests/support/shared/attach';
 /** The environment of the tests, restored after each command, even if several run at once. */
 const outside = process.env;
 
-const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/gateway.js', import.meta.url));
 
 /** The result of a command line. */
 interface Ran {

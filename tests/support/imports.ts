@@ -3,7 +3,14 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const skipped = new Set(['node_modules', 'generated', 'test-results', 'playwright-report', 'next-env.d.ts']);
+const skipped = new Set([
+  'node_modules',
+  'generated',
+  'dist',
+  'test-results',
+  'playwright-report',
+  'next-env.d.ts',
+]);
 
 /** One of the project's own source files. */
 export interface Source {

@@ -99,7 +99,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     ...options.env,
   };
   const start = async () => {
-    const program = [process.execPath, '--import', tether, join(root, 'server.ts')];
+    const program = [process.execPath, '--import', tether, join(root, 'dist/server.js')];
     const limited = ['bash', '-c', `ulimit -f ${options.fileKiB}; exec "$0" "$@"`, ...program];
     const [command = '', ...args] = options.fileKiB === undefined ? program : limited;
     const child = spawn(command, args, {

@@ -14,6 +14,6 @@ it('what a running gateway imports is installed without the packages of tests an
 });
 
 it('the image starts the server as npm start does, as a user without rights', () => {
-  expect(image).toContain(`CMD ${JSON.stringify([...flags, 'server.ts']).replaceAll(',', ', ')}`);
+  expect(image).toContain(`CMD ${JSON.stringify([...flags, 'dist/server.js']).replaceAll(',', ', ')}`);
   expect(image).toMatch(/\nUSER 65532:65532\n/);
 });

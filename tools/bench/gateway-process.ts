@@ -57,11 +57,11 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     KEY_PEPPER: secret,
     ...options.env,
   };
-  const child = startNode(place, [...serverFlags, ...flags, 'server.ts'], env);
+  const child = startNode(place, [...serverFlags, ...flags, 'dist/server.js'], env);
   // A full pipe would stop the server.
   child.stdout?.resume();
   const command = async (...args: string[]) =>
-    JSON.parse(await run(startNode('rest', ['bin/gateway.ts', ...args, '--json'], env)));
+    JSON.parse(await run(startNode('rest', ['dist/gateway.js', ...args, '--json'], env)));
   try {
     await untilReady(port, child);
     const file = join(dataDir, 'bench.yaml');

@@ -91,7 +91,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 /** Folders to which no test writes. */
 const linked = ['node_modules', '.next'];
-const notCopied = [...linked, '.git', '.data', 'tests', 'vitest.config.ts'];
+const notCopied = [...linked, '.git', '.data', 'dist', 'tests', 'vitest.config.ts'];
 
 function copy() {
   const [source, tests] = [resolve(values.source), resolve(values.tests)];
@@ -114,9 +114,17 @@ async function startPostgres() {
 
 /** @returns {Promise<'passed' | 'failed' | 'late'>} */
 function vitest(args, limitMs) {
-  const program = join(scratch, 'node_modules/vitest/vitest.mjs');
   const common = ['--run', '--passWithNoTests', '--reporter=dot', '--bail=1', '--maxWorkers=1'];
-  const child = spawn(node, [program, ...args, ...common], { cwd: scratch, stdio: 'ignore', detached: true });
+  return runIn('node_modules/vitest/vitest.mjs', [...args, ...common], limitMs);
+}
+
+/** @returns {Promise<'passed' | 'failed' | 'late'>} */
+function runIn(program, args, limitMs) {
+  const child = spawn(node, [join(scratch, program), ...args], {
+    cwd: scratch,
+    stdio: 'ignore',
+    detached: true,
+  });
   running = child;
   return new Promise((done) => {
     const timer = setTimeout(() => {
@@ -138,7 +146,11 @@ async function unit(path, own) {
   const first = await vitest(['run', ...flags, ...own], 300_000);
   return first === 'passed' ? vitest(['related', path, ...flags], 600_000) : first;
 }
-const gateway = (specs) => vitest(['run', '--project=gateway', ...specs], 900_000);
+/** These start the server, which is bundled with the change first. */
+async function gateway(specs) {
+  const bundled = await runIn('scripts/bundle.mjs', [], 60_000);
+  return bundled === 'passed' ? vitest(['run', '--project=gateway', ...specs], 900_000) : bundled;
+}
 
 try {
   copy();

@@ -20,7 +20,7 @@ export interface PriceLine {
 const pieces = ['image', 'videoSecond', 'request', 'webSearch'] as const;
 const rateClasses = [
   ...['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'],
-  ...['audioInput', 'audioOutput', 'imageInput', 'imageOutput'],
+  ...['audioInput', 'audioOutput', 'imageInput', 'imageOutput', 'cachedAudioInput', 'cachedImageInput'],
   ...pieces,
   'cacheStorage',
 ];

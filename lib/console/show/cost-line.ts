@@ -14,6 +14,8 @@ const names: Record<string, string> = {
   audioOutput: 'Audio output',
   imageInput: 'Image input',
   imageOutput: 'Image output',
+  cachedAudioInput: 'Cached audio input',
+  cachedImageInput: 'Cached image input',
   images: 'Images',
   image: 'Images',
   videoSeconds: 'Video seconds',
@@ -76,6 +78,8 @@ function showSeconds(ms: number): string {
 const partOf: Record<string, string> = {
   audioInput: ', part of input',
   imageInput: ', part of input',
+  cachedAudioInput: ', part of cached input',
+  cachedImageInput: ', part of cached input',
   reasoning: ', part of output',
   audioOutput: ', part of output',
   imageOutput: ', part of output',

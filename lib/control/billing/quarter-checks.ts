@@ -12,7 +12,7 @@ import { histogramPartSql } from '#lib/gateway/settlement/usage/histogram-sql';
 /** Classes of cost lines that a figure is the sum of; see metering/anomaly. */
 const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
   input: 'input,audioInput,imageInput',
-  cachedInput: 'cachedInput',
+  cachedInput: 'cachedInput,cachedAudioInput,cachedImageInput',
   cacheWrite5m: 'cacheWrite5m',
   cacheWrite1h: 'cacheWrite1h',
   output: 'output,reasoning,audioOutput,imageOutput',
@@ -21,6 +21,8 @@ const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
   audioOutput: 'audioOutput',
   imageInput: 'imageInput',
   imageOutput: 'imageOutput',
+  cachedAudioInput: 'cachedAudioInput',
+  cachedImageInput: 'cachedImageInput',
   images: 'image',
   videoSeconds: 'videoSecond',
   webSearches: 'webSearch',

@@ -239,6 +239,8 @@ const perMillion: Readonly<Record<string, string>> = {
   audioOutput: 'audio out',
   imageInput: 'image in',
   imageOutput: 'image out',
+  cachedAudioInput: 'cached audio in',
+  cachedImageInput: 'cached image in',
   characters: 'by characters',
 };
 const perPiece: Readonly<Record<string, string>> = {

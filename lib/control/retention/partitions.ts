@@ -9,7 +9,11 @@ import { lookAtClock, type SeenTime } from '#lib/platform/data/seen-time';
 import { transact } from '#lib/platform/data/transaction/transaction';
 import { idFloor } from '#lib/platform/ids';
 
-const hourMs = 3_600_000;
+/**
+ * Between two rounds, ms. What a round finds past its end is deleted by the next one, because the time that it goes by
+ * is the last one's: together, and with the time that they take, less than an hour (contract: content/lifetime).
+ */
+const roundMs = 20 * 60_000;
 /** Rows of one transaction, and its time limits. */
 const batch = 5_000;
 const limits = { lockMs: 1_000, statementMs: 30_000 };
@@ -28,7 +32,7 @@ interface CareOptions {
 }
 
 /**
- * Creates the weekly partitions around now and drops those older than the retention, every hour; the weeks to come
+ * Creates the weekly partitions around now and drops those older than the retention, every 20 minutes; the weeks to come
  * exist when it returns. Age is measured by the last believed time (`seen-time`), so that a clock that runs ahead does
  * not delete the log. A failed round is reported and not fatal: rows without a week go to the default partition, and
  * move to a week in the next round.
@@ -72,7 +76,7 @@ export async function keepPartitions(pool: Pool, options: CareOptions) {
   const firstRound = begin(Promise.resolve(await attempt(make)));
   const timer = setInterval(() => {
     if (running === null) void begin(attempt(make));
-  }, hourMs);
+  }, roundMs);
   timer.unref();
   return {
     /** Ends once the first round has: until then a start may still be deleting old calls. */
@@ -124,9 +128,13 @@ export async function dropPartitions(
   }
 }
 
-/** Content that someone deleted for a whole key or workspace; rows of calls that were running then may come later. */
+/**
+ * Content that someone deleted for a whole key or workspace, and what a workspace now keeps for a shorter time; rows of
+ * calls that were running then may come later. In one condition, because the table is read whole for it.
+ */
 const deletedContent = `EXISTS (
-    SELECT FROM workspace w WHERE w.id = workspace_id AND w.content_deleted_at > greatest(at, $1::timestamptz)
+    SELECT FROM workspace w WHERE w.id = workspace_id AND (w.content_deleted_at > greatest(at, $1::timestamptz)
+      OR at < $2::timestamptz - make_interval(hours => 24 * w.content_days))
   ) OR EXISTS (
     SELECT FROM api_key k WHERE k.id = key_id AND k.content_deleted_at > greatest(at, $1::timestamptz))`;
 /** Far longer than a call may last. */
@@ -173,7 +181,7 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
       condition: 'keep_until < $1::timestamptz OR call_id < $2::uuid',
       values: [daysAgo(0), keepFrom],
     },
-    { table: 'call_content', condition: deletedContent, values: [daysAgo(deletedDays)] },
+    { table: 'call_content', condition: deletedContent, values: [daysAgo(deletedDays), daysAgo(0)] },
     { table: 'call_feedback', condition: hiddenFeedback, values: [keepFrom, daysAgo(0)] },
     { table: 'kept_answer', condition: 'keep_until < $1::timestamptz', values: [daysAgo(0)] },
     { table: 'call_repeat', condition: hiddenRepeats, values: [keepFrom, daysAgo(0)] },

@@ -105,10 +105,11 @@ function isWithin(usage: Usage, limits: Limits): boolean {
     areCounts(audioInput, imageInput, audioOutput) &&
     areCounts(imageOutput, images, videoSeconds) &&
     areCounts(webSearches, usage.characters, usage.audioMs) &&
+    areCounts(usage.cachedAudioInput, usage.cachedImageInput, 0) &&
     usage.audioMs <= limits.audioMs &&
     inputOf(usage) <= limits.input &&
     output <= limits.output &&
-    Math.max(audioInput, imageInput) <= limits.input &&
+    Math.max(audioInput, imageInput, usage.cachedAudioInput, usage.cachedImageInput) <= limits.input &&
     Math.max(reasoning, audioOutput, imageOutput) <= limits.output &&
     Math.max(images, videoSeconds, webSearches) <= limits.pieces
   );
@@ -149,7 +150,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   cap('output', limits.output);
   for (const name of pieceClasses) cap(name, limits.pieces);
   cap('audioMs', limits.audioMs);
-  for (const parent of ['input', 'output'] as const) {
+  for (const parent of ['input', 'cachedInput', 'output'] as const) {
     for (const part of usageParts[parent]) kept[part] = Math.min(kept[part], kept[parent]);
   }
   return kept;
@@ -183,6 +184,8 @@ const countedIn: Readonly<Record<string, readonly (keyof Usage)[]>> = {
   audioInput: ['input', 'audioInput'],
   imageInput: ['input', 'imageInput'],
   cachedInput: ['cachedInput'],
+  cachedAudioInput: ['cachedInput', 'cachedAudioInput'],
+  cachedImageInput: ['cachedInput', 'cachedImageInput'],
   cacheWrite5m: ['cacheWrite5m'],
   cacheWrite1h: ['cacheWrite1h'],
   output: ['output'],

@@ -13,6 +13,8 @@ export interface Rates {
   readonly audioOutput?: bigint;
   readonly imageInput?: bigint;
   readonly imageOutput?: bigint;
+  readonly cachedAudioInput?: bigint;
+  readonly cachedImageInput?: bigint;
   /** Per million images; a map where size or quality decides ("1024x1024/high"; "default"). */
   readonly image?: bigint | Readonly<Record<string, bigint>>;
   readonly videoSecond?: bigint | Readonly<Record<string, bigint>>;

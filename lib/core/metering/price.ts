@@ -16,8 +16,17 @@ export interface Cost {
 const unitsPerRate = 1_000_000n;
 const noFlags: readonly string[] = [];
 
-/** Classes counted next to `input`, which cost what `input` costs unless they have their own price. */
-const beside = ['cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
+/** Writes to a cache: counted next to `input`, like `cachedInput`, and cost what `input` costs unless they have a price. */
+const written = ['cacheWrite5m', 'cacheWrite1h'] as const;
+/** Classes that follow the tier's price of input. */
+const ofInput: readonly string[] = [
+  'cachedInput',
+  ...written,
+  ...usageParts.input,
+  ...usageParts.cachedInput,
+];
+const ofCachedInput: readonly string[] = usageParts.cachedInput;
+const ofOutput: readonly string[] = usageParts.output;
 /** Pieces: class of the price, figure of the usage. */
 const pieces = [
   ['image', 'images'],
@@ -130,9 +139,9 @@ function totalInput(usage: Usage): number {
 
 /** Whether a tier says what the parent costs: its parts then follow that, not the base rates. */
 function parentIn(rates: Rates, name: TokenClass): boolean {
-  const among = (names: readonly string[]) => names.includes(name);
-  if (rates.input !== undefined && (among(beside) || among(usageParts.input))) return true;
-  return rates.output !== undefined && among(usageParts.output);
+  if (rates.input !== undefined && ofInput.includes(name)) return true;
+  if (rates.cachedInput !== undefined && ofCachedInput.includes(name)) return true;
+  return rates.output !== undefined && ofOutput.includes(name);
 }
 
 /** Collects the lines of one call. */
@@ -149,7 +158,8 @@ class Bill {
 
   usage(usage: Usage, rates: Chosen, suffix: string): void {
     this.#tokens('input', usage, rates, suffix);
-    for (const name of beside) {
+    this.#tokens('cachedInput', usage, rates, suffix);
+    for (const name of written) {
       const quantity = countOf(usage[name]);
       if (quantity > 0) this.#priced(name + suffix, quantity, rates.of(name) ?? rates.of('input'));
     }
@@ -164,14 +174,18 @@ class Bill {
   }
 
   /** A parent's line and those of its parts: together they hold exactly the parent's figure. */
-  #tokens(parent: 'input' | 'output', usage: Usage, rates: Chosen, suffix: string): void {
+  #tokens(parent: keyof typeof usageParts, usage: Usage, rates: Chosen, suffix: string): void {
     const whole = countOf(usage[parent]);
     let rest = whole;
     for (const part of usageParts[parent]) {
       const count = countOf(usage[part]);
       if (count > 0 && rates.of(part) !== undefined) rest -= Math.min(count, rest);
     }
-    this.#priced(parent + suffix, rest, rates.of(parent));
+    this.#priced(
+      parent + suffix,
+      rest,
+      rates.of(parent) ?? (parent === 'cachedInput' ? rates.of('input') : undefined),
+    );
     for (let left = whole, at = 0; left > rest; at++) {
       const part = usageParts[parent][at];
       if (part === undefined) break;

@@ -10,6 +10,8 @@ export const tokenClasses = [
   'audioOutput',
   'imageInput',
   'imageOutput',
+  'cachedAudioInput',
+  'cachedImageInput',
 ] as const;
 
 /** The names of all that a call may have used. */
@@ -26,7 +28,8 @@ export const usageClasses = [
  * What a call used, one shape for all families (contract: call-log/usage-shape).
  * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
  * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
- * Cache reads and writes are counted next to `input`, never inside it.
+ * Cache reads and writes are counted next to `input`, never inside it; `cachedAudioInput` and `cachedImageInput` are
+ * parts of `cachedInput`.
  * `characters` are those of text that was spoken, `audioMs` is the length of audio that was made or read.
  */
 export type Usage = Record<(typeof usageClasses)[number], number>;
@@ -34,6 +37,7 @@ export type Usage = Record<(typeof usageClasses)[number], number>;
 /** Figures that are parts of another; priced separately if they have a rate of their own. */
 export const usageParts = {
   input: ['audioInput', 'imageInput'],
+  cachedInput: ['cachedAudioInput', 'cachedImageInput'],
   output: ['reasoning', 'audioOutput', 'imageOutput'],
 } as const;
 
@@ -104,6 +108,8 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   audioOutput: 0,
   imageInput: 0,
   imageOutput: 0,
+  cachedAudioInput: 0,
+  cachedImageInput: 0,
   images: 0,
   videoSeconds: 0,
   webSearches: 0,

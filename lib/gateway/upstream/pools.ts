@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { ownAddressLookup, redirectLookup, refusePrivate } from '#lib/gateway/upstream/address-guard';
 import { TelltaleClient } from '#lib/gateway/upstream/kept-connection';
+import { createNames } from '#lib/gateway/upstream/known-names';
 import { SpareConnection } from '#lib/gateway/upstream/spare-connection';
 import type { Proxies } from '#lib/platform/env/part-settings';
 
@@ -48,9 +49,13 @@ interface Kept {
 export function createPools(proxies: Proxies | null = null): Pools {
   const pools = new Map<string, Map<number, Kept>>();
   const passing = new Set<Dispatcher>();
+  const lookup = createNames();
   const keep = (origin: string, connectMs: number): Kept => {
-    const spare = proxies === null ? new SpareConnection(connectMs) : null;
-    const kept = { spare, pool: open(origin, { connectMs, ...(spare && { connector: spare.connector }) }) };
+    const spare = proxies === null ? new SpareConnection(connectMs, lookup) : null;
+    const kept = {
+      spare,
+      pool: open(origin, { connectMs, lookup, ...(spare && { connector: spare.connector }) }),
+    };
     pools.set(origin, (pools.get(origin) ?? new Map<number, Kept>()).set(connectMs, kept));
     return kept;
   };
@@ -72,7 +77,7 @@ export function createPools(proxies: Proxies | null = null): Pools {
       kept.spare?.use();
       return kept.pool;
     },
-    fresh: (origin, connectMs) => once(origin, { connectMs }),
+    fresh: (origin, connectMs) => once(origin, { connectMs, lookup }),
     untrusted: (origin, connectMs) => once(origin, { connectMs, lookup: redirectLookup }),
     guarded: (origin, connectMs) => {
       refusePrivate(origin);

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
 /** An origin that got a request this recently has a connection ready for the next one, ms. */
@@ -29,8 +29,8 @@ export class SpareConnection {
   #isClosed = false;
 
   /** @param connectMs time limit of a connection, ms. */
-  constructor(connectMs: number) {
-    this.#open = buildConnector({ timeout: connectMs, allowH2: false });
+  constructor(connectMs: number, lookup?: LookupFunction) {
+    this.#open = buildConnector({ timeout: connectMs, allowH2: false, ...(lookup && { lookup }) });
   }
 
   /** A request is about to be sent to the origin. */

@@ -98,6 +98,6 @@ function say(line: string): void {
  */
 function isOwnFault(reason: unknown): boolean {
   const stack = reason instanceof Error ? (reason.stack ?? '') : '';
-  const own = stack.includes(`${root}lib/`) || stack.includes(`${root}server.ts`);
+  const own = [`${root}dist/`, `${root}lib/`].some((ours) => stack.includes(ours));
   return own && !stack.includes('/.next/');
 }

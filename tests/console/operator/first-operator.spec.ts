@@ -29,7 +29,7 @@ test('the link printed at the first start creates the first operator (contract: 
   test.skip(process.env.CONSOLE_DATABASE === 'embedded');
   const database = await createDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-first-'));
-  const server = spawn(process.execPath, ['server.ts'], {
+  const server = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {

@@ -18,7 +18,8 @@ async function callFor(key: string, user: string): Promise<number> {
     },
     body: JSON.stringify({ model: 'sandbox/echo', user, messages: [{ role: 'user', content: 'Hello' }] }),
   });
-  await answer.arrayBuffer();
+  const body = await answer.text();
+  if (answer.status >= 500) throw new Error(`${answer.status}: ${body}`);
   return answer.status;
 }
 

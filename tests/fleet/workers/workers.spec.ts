@@ -149,7 +149,7 @@ describe('several processes behind one listener (contract: durability/workers)',
       CONSOLE: 'off',
       PORT: String(port),
     };
-    const server = spawn(process.execPath, ['server.ts'], {
+    const server = spawn(process.execPath, ['dist/server.js'], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'ignore'],
       env,

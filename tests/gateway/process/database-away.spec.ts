@@ -15,7 +15,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** What a start says that must fail. */
 async function refusedStart(databaseUrl: string): Promise<string> {
-  const server = spawn(process.execPath, ['server.ts'], {
+  const server = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 200_000,

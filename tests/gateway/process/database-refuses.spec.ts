@@ -17,7 +17,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Starts the gateway. @returns what it said, after it has ended or been stopped since it was ready. */
 async function start(DATABASE_URL: string, PORT = 0): Promise<{ code: number | null; said: string }> {
-  const server = spawn(process.execPath, ['server.ts'], {
+  const server = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 200_000,

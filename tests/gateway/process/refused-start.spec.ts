@@ -18,7 +18,7 @@ import { root } from '#tests/support/stack';
 const temporary = () => mkdtempSync(join(tmpdir(), 'gateway-refused-'));
 
 async function refusedStart(settings: Record<string, string>): Promise<string> {
-  const server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'server.ts'], {
+  const server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 200_000,

@@ -27,7 +27,7 @@ export async function startSecond(
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-second-'));
   const port = given ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ['--import', tether, join(root, 'server.ts')], {
+  const child = spawn(process.execPath, ['--import', tether, join(root, 'dist/server.js')], {
     cwd: root,
     // It stops if the tests are killed.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -17,6 +17,8 @@ const rates = fc.record(
     audioOutput: rate,
     imageInput: rate,
     imageOutput: rate,
+    cachedAudioInput: rate,
+    cachedImageInput: rate,
     image: rate,
     videoSecond: rate,
     request: rate,
@@ -65,7 +67,14 @@ function charged(used: Usage, base: Partial<Rates>): bigint {
     ],
     base.output,
   );
-  add(used.cachedInput, base.cachedInput ?? base.input);
+  parent(
+    used.cachedInput,
+    [
+      [used.cachedAudioInput, base.cachedAudioInput],
+      [used.cachedImageInput, base.cachedImageInput],
+    ],
+    base.cachedInput ?? base.input,
+  );
   add(used.cacheWrite5m, base.cacheWrite5m ?? base.input);
   add(used.cacheWrite1h, base.cacheWrite1h ?? base.input);
   add(used.images, base.image);

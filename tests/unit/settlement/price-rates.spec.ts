@@ -68,6 +68,29 @@ describe('the price of a call (contract: money/price-classes, money/missing-clas
     expect(quantities(report({ input: 10, audioInput: 30 }))).toEqual({ audioInput: 10 });
   });
 
+  it('charges cached audio and images at their own price, and without one as other cached input', () => {
+    const used = { cachedInput: 100, cachedAudioInput: 60, cachedImageInput: 30 };
+    const lines = (base: Rates, tier: Rates = base) => {
+      const list = listOf(base, { serviceTiers: { flex: tier } });
+      return cost(report(used, { serviceTier: 'flex' }), list).lines.map(
+        (line) => [line.class, line.quantity, line.unitPriceNano] as const,
+      );
+    };
+    const base = { input: usd(4), cachedInput: usd(1), cachedAudioInput: usd(3), cachedImageInput: usd(2) };
+    expect(lines(base)).toEqual([
+      ['cachedInput', 10, usd(1)],
+      ['cachedAudioInput', 60, usd(3)],
+      ['cachedImageInput', 30, usd(2)],
+    ]);
+    expect(lines({ input: usd(4), cachedInput: usd(1) })).toEqual([['cachedInput', 100, usd(1)]]);
+    expect(lines({ input: usd(4), cachedAudioInput: usd(3) })).toEqual([
+      ['cachedInput', 40, usd(4)],
+      ['cachedAudioInput', 60, usd(3)],
+    ]);
+    // A tier with a price for cached input does not take that of cached audio from the base.
+    expect(lines(base, { cachedInput: usd(0.5) })).toEqual([['cachedInput', 100, usd(0.5)]]);
+  });
+
   it('applies a context tier to the whole call once all its input together passes the bound', () => {
     const list = listOf(
       { input: usd(1), output: usd(10), cachedInput: usd(0.5) },

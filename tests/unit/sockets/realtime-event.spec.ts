@@ -85,15 +85,15 @@ describe('the usage of a response (contract: realtime/charge)', () => {
   it('has its kinds of tokens, without what was cached of each', () => {
     const report = usageOfResponse({
       usage: {
-        total_tokens: 821,
-        input_tokens: 789,
+        total_tokens: 831,
+        input_tokens: 799,
         output_tokens: 32,
         input_token_details: {
           text_tokens: 303,
           audio_tokens: 476,
-          image_tokens: 10,
-          cached_tokens: 640,
-          cached_tokens_details: { text_tokens: 256, audio_tokens: 384, image_tokens: 0 },
+          image_tokens: 20,
+          cached_tokens: 650,
+          cached_tokens_details: { text_tokens: 256, audio_tokens: 384, image_tokens: 10 },
         },
         output_token_details: { text_tokens: 9, audio_tokens: 23 },
       },
@@ -102,7 +102,9 @@ describe('the usage of a response (contract: realtime/charge)', () => {
       input: 149,
       audioInput: 92,
       imageInput: 10,
-      cachedInput: 640,
+      cachedInput: 650,
+      cachedAudioInput: 384,
+      cachedImageInput: 10,
       output: 32,
       audioOutput: 23,
     });

@@ -1,4 +1,4 @@
-import { readableContent } from '#lib/control/operations/call/content-kept';
+import { keptUntil, readableContent } from '#lib/control/operations/call/content-kept';
 import type { Context } from '#lib/control/operations/declare';
 import { ControlRefused, conflict } from '#lib/control/operations/refusal';
 import { type KeptContent, openContent } from '#lib/gateway/content/stored';
@@ -22,7 +22,7 @@ export async function findKept(
   callId: string,
 ): Promise<(Sealed & { readonly keepUntil: Date }) | null> {
   const [row] = await store.query<Sealed & { keepUntil: Date }>(
-    `SELECT ${where}, c.keep_until AS "keepUntil" ${readableContent}
+    `SELECT ${where}, ${keptUntil} AS "keepUntil" ${readableContent}
        AND c.call_id = $2::uuid AND c.workspace_id = $3::uuid`,
     [new Date(nowMs).toISOString(), callId, scope.workspaceId],
   );

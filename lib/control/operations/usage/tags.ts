@@ -99,52 +99,49 @@ export const usageByTag = read({
   },
   run: async ({ store, scope, nowMs }, input) => {
     const { from, to, tag, search, limit = usualRows, sort = '-cost', after } = input;
-    const asked = askedRange({ from, to }, nowMs);
-    const fromMs = Math.floor(asked.fromMs / quarterMs) * quarterMs;
-    const toMs = Math.ceil(asked.toMs / quarterMs) * quarterMs;
+    const range = askedRange({ from, to }, nowMs);
+    const fromMs = Math.floor(range.fromMs / quarterMs) * quarterMs;
+    const toMs = Math.ceil(range.toMs / quarterMs) * quarterMs;
     const values: unknown[] = [new Date(fromMs), new Date(toMs), tag ?? endUserName, limit];
     const own = within(scope, 'q.workspace_id', values);
     const searched = search ? `AND strpos(lower(t.value), lower($${values.push(search)}::text)) > 0` : '';
     const { place, orderBy, conditions } = keysetOf(orders, { sort, after }, 's.tag_id', values);
-    const added = (of: string) =>
-      columns.map((name) => `coalesce(sum(${of}.${name}), 0)::text AS ${name}`).join(', ');
+    const asked = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+    const shown = columns.map((name) => `s.${name}::text AS ${name}`).join(', ');
+    const added = columns.map((name) => `coalesce(sum(s.${name}), 0)::text AS ${name}`).join(', ');
+    // Only the page is sorted: of a hundred thousand values, it shows a few.
     const rows = await store.query<Row>(
-      `WITH by_tag AS (
-         SELECT q.tag_id, ${columns.map((name) => `sum(q.${name})::bigint AS ${name}`).join(', ')}
-         FROM tag_quarter q WHERE ${own} AND q.quarter >= $1::timestamptz AND q.quarter < $2::timestamptz
-           AND q.tag_id IN (SELECT id FROM tag WHERE workspace_id = q.workspace_id AND name = $3)
-         GROUP BY q.tag_id
-       ), s AS MATERIALIZED (
-         SELECT s.*, t.value FROM by_tag s JOIN tag t ON t.id = s.tag_id ${searched}
-       ), ranked AS (
-         SELECT s.*, ${place} AS place, least(row_number() OVER (ORDER BY ${orderBy}), $4::int + 1) AS rank
-         FROM s ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+      `WITH s AS MATERIALIZED (
+         SELECT t.id AS tag_id, t.value, ${columns.map((name) => `sum(q.${name})::bigint AS ${name}`).join(', ')}
+         FROM tag_quarter q JOIN tag t ON t.id = q.tag_id AND t.workspace_id = q.workspace_id AND t.name = $3 ${searched}
+         WHERE ${own} AND q.quarter >= $1::timestamptz AND q.quarter < $2::timestamptz GROUP BY t.id
+       ), page AS (
+         SELECT s.*, ${place} AS place FROM s ${asked} ORDER BY ${orderBy} LIMIT $4::int + 1
        )
-       SELECT r.rank::int AS rank, min(r.tag_id::text) AS id, min(r.value) AS value, min(r.place) AS place,
-         count(*)::int AS values, ${added('r')}
-       FROM ranked r GROUP BY r.rank
-       UNION ALL SELECT 0, '', '', '', count(*)::int, ${added('s')} FROM s ORDER BY 1`,
+       SELECT row_number() OVER (ORDER BY ${orderBy})::int AS rank, s.tag_id::text AS id, s.value, s.place,
+         1 AS values, ${shown} FROM page s
+       UNION ALL SELECT 0, '', '', '', count(*)::int, ${added} FROM s
+       UNION ALL SELECT -1, '', '', '', count(*)::int, ${added} FROM s ${asked} ORDER BY 1`,
       values,
     );
-    const [total] = rows;
-    if (total?.rank !== 0) throw new Error('a sum without groups has one row');
-    const page = rows.slice(1);
+    const [open, total, ...page] = rows;
+    if (open?.rank !== -1 || total?.rank !== 0) throw new Error('a sum without groups has one row');
     const others: unknown[] = [endUserName];
     const names = await store.query<{ name: string }>(
       `SELECT DISTINCT name FROM tag WHERE ${within(scope, 'workspace_id', others)} AND name <> $1
        ORDER BY name LIMIT ${mostNames}`,
       others,
     );
-    const rest = page.find(({ rank }) => rank > limit);
+    const data = page.slice(0, limit);
     return {
       workspace: scope.slug,
       from: new Date(fromMs).toISOString(),
       to: new Date(toMs).toISOString(),
       tag: tag ?? null,
       names: names.map(({ name }) => name),
-      data: page.filter((row) => row !== rest).map((row) => ({ value: row.value, ...figuresOf(row) })),
+      data: data.map((row) => ({ value: row.value, ...figuresOf(row) })),
       next: nextOf(page, limit, sort),
-      rest: rest ? { values: rest.values, ...figuresOf(rest) } : null,
+      rest: page.length > limit ? restOf(open, data) : null,
       total: { values: total.values, ...figuresOf(total) },
     };
   },
@@ -160,7 +157,18 @@ interface Row extends Readonly<Record<(typeof columns)[number], string>> {
   readonly values: number;
 }
 
-function figuresOf(row: Row): z.output<typeof figures> {
+/** What is left of a sum without some of its rows. */
+function restOf(sum: Row, without: readonly Row[]): z.output<typeof sums> {
+  const left = (name: (typeof columns)[number]) =>
+    String(without.reduce((rest, row) => rest - BigInt(row[name]), BigInt(sum[name])));
+  const figures = Object.fromEntries(columns.map((name) => [name, left(name)])) as Record<
+    (typeof columns)[number],
+    string
+  >;
+  return { values: sum.values - without.length, ...figuresOf(figures) };
+}
+
+function figuresOf(row: Readonly<Record<(typeof columns)[number], string>>): z.output<typeof figures> {
   return {
     calls: Number(row.calls),
     refused: Number(row.refused),

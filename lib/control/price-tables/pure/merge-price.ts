@@ -15,11 +15,12 @@ export interface MergedPrice {
 
 /** Pieces and units that say by what a call is priced; a table adds none of them to a price that has other ones. */
 const units = ['image', 'videoSecond', 'request', 'characters', 'audioMs', 'cacheStorage'] as const;
-const children: Readonly<Record<string, 'input' | 'output'>> = {
+const children: Readonly<Record<string, keyof typeof usageParts>> = {
   cachedInput: 'input',
   cacheWrite5m: 'input',
   cacheWrite1h: 'input',
   ...Object.fromEntries(usageParts.input.map((name) => [name, 'input' as const])),
+  ...Object.fromEntries(usageParts.cachedInput.map((name) => [name, 'cachedInput' as const])),
   ...Object.fromEntries(usageParts.output.map((name) => [name, 'output' as const])),
 };
 

@@ -65,8 +65,10 @@ function usageFrom(usage: JsonObject, figures: Figures): Usage {
       0,
       tokensOf(usage.promptTokensDetails, modality, figures) +
         tokensOf(usage.toolUsePromptTokensDetails, modality, figures) -
-        tokensOf(usage.cacheTokensDetails, modality, figures),
+        cached(modality),
     );
+  const cached = (modality: readonly unknown[]) => tokensOf(usage.cacheTokensDetails, modality, figures);
+  const cachedAudioInput = Math.min(cached(AUDIO), cachedInput);
   const audioInput = Math.min(uncached(AUDIO), input);
   const audioOutput = Math.min(tokensOf(usage.candidatesTokensDetails, AUDIO, figures), candidates);
   const imageOutput = tokensOf(usage.candidatesTokensDetails, IMAGE, figures);
@@ -77,6 +79,8 @@ function usageFrom(usage: JsonObject, figures: Figures): Usage {
     reasoning,
     audioInput,
     imageInput: Math.min(uncached(IMAGE), input - audioInput),
+    cachedAudioInput,
+    cachedImageInput: Math.min(cached(IMAGE), cachedInput - cachedAudioInput),
     audioOutput,
     imageOutput: Math.min(imageOutput, candidates - audioOutput),
   });

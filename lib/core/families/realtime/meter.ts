@@ -99,10 +99,16 @@ export function usageOfResponse(response: JsonObject): UsageReport | null {
   const fresh = (of: string) => Math.max(0, figures.read(into?.[of]) - figures.read(cached?.[of]));
   const audioInput = Math.min(fresh('audio_tokens'), input);
   const imageInput = Math.min(fresh('image_tokens'), input - audioInput);
+  const cachedAudioInput = Math.min(figures.read(cached?.audio_tokens), cachedInput);
+  const cachedImageInput = Math.min(figures.read(cached?.image_tokens), cachedInput - cachedAudioInput);
   const output = figures.read(usage.output_tokens, 'output');
   const audioOutput = Math.min(figures.read(out?.audio_tokens), output);
   return {
-    usage: usageOf({ input, audioInput, imageInput, cachedInput, output, audioOutput }),
+    usage: usageOf({
+      ...{ input, audioInput, imageInput },
+      ...{ cachedInput, cachedAudioInput, cachedImageInput },
+      ...{ output, audioOutput },
+    }),
     serviceTier: null,
     nested: [],
     ...figures.marks(),

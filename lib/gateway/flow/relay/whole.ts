@@ -1,5 +1,6 @@
 import { Refused, refusal } from '#lib/core/errors';
 import { MAX_ANSWER_BYTES } from '#lib/core/metering/whole-meter';
+import { recordOf } from '#lib/gateway/flow/call/record';
 import { hasHeader } from '#lib/gateway/flow/lane';
 import {
   brokenNotice,
@@ -98,7 +99,7 @@ export class WholeRelay implements ExchangeReader {
       // A job that is open costs its call nothing; other resources are kept together with what the call used.
       if (ask.job) await recorder.keepNew();
       settleCall(this.#p, null);
-      await recorder.keepNew();
+      await Promise.all([recorder.keepNew(), this.#charged()]);
       await recorder.recordUsed();
       await recorder.settleStored();
     } catch (error) {
@@ -107,6 +108,17 @@ export class WholeRelay implements ExchangeReader {
     }
     await recorder.over();
     this.#finish();
+  }
+
+  /**
+   * What a cache costs is written together with its id, so that a process that is killed before the end of its call
+   * leaves none that is owned and free (contract: batches/cache-charge).
+   */
+  async #charged(): Promise<void> {
+    const { call, runtime } = this.#p;
+    if (!call.operation.caches || call.claim.funding === 'none') return;
+    const record = recordOf(call, runtime.clock.mono());
+    await runtime.journal?.append({ kind: 'checkpoint', callId: call.id, call: record });
   }
 
   #finish(): void {

@@ -144,6 +144,7 @@ function isPlain(used: CallRecord['usage']): boolean {
   const { imageInput, imageOutput, images, videoSeconds, webSearches } = used;
   if (audioInput !== 0 || audioOutput !== 0 || imageInput !== 0 || imageOutput !== 0) return false;
   if (used.characters !== 0 || used.audioMs !== 0) return false;
+  if (used.cachedAudioInput !== 0 || used.cachedImageInput !== 0) return false;
   return images === 0 && videoSeconds === 0 && webSearches === 0;
 }
 

@@ -13,6 +13,8 @@ export const usageColumns = {
   audioOutput: 'audio_output_tokens',
   imageInput: 'image_input_tokens',
   imageOutput: 'image_output_tokens',
+  cachedAudioInput: 'cached_audio_tokens',
+  cachedImageInput: 'cached_image_tokens',
   images: 'images',
   videoSeconds: 'video_seconds',
   webSearches: 'web_searches',

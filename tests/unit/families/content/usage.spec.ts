@@ -54,6 +54,7 @@ describe('the usage of a generate-content answer', () => {
         cachedInput: 300,
         audioInput: 150,
         imageInput: 263,
+        cachedAudioInput: 250,
         output: 1518,
         imageOutput: 1120,
         audioOutput: 200,
