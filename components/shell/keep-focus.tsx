@@ -7,6 +7,13 @@ const stops =
   'a[href], button:not(:disabled), input:not([type="hidden"], :disabled), select, textarea, summary, [tabindex="0"]';
 const popups = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
 
+const openPopup = popups
+  .split(', ')
+  .map((one) => `${one}:not([data-closed])`)
+  .join(', ');
+/** After a removal, others have had the time to take the focus. */
+const settlesMs = 150;
+
 /** The path that was shown last, also by another frame; null: the page was just loaded. */
 let shown: string | null = null;
 /** The link in each page, by its URL, that was followed last, so that Back returns to it. */
@@ -15,7 +22,7 @@ const followed = new Map<string, string>();
 /**
  * Keeps the place of users without a mouse. A page that was followed to begins at its main part; Back returns to the
  * link that was followed. If what has the focus is removed, what is nearest gets it, instead of the whole page. The
- * button of a form that is refused passes it to the first field that is wrong.
+ * button of a form that is refused passes it to the first field that is wrong (contract: control-plane/keyboard-place).
  */
 export function KeepFocus() {
   const path = usePathname();
@@ -84,7 +91,11 @@ function watchFocus(): { end(): void } {
     if (!last || last.isConnected || (active && active !== document.body)) return;
     const place = nearest(last, records) ?? (inPage?.isConnected ? inPage : null);
     last = null;
-    if (location.pathname === shown) place?.focus();
+    // A menu or a dialog that opens in its place takes the focus a few frames later.
+    setTimeout(() => {
+      if (document.activeElement !== document.body || document.querySelector(openPopup)) return;
+      if (location.pathname === shown) place?.focus();
+    }, settlesMs);
   });
   observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-invalid'] });
   document.addEventListener('focusin', focused);

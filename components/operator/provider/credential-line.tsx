@@ -30,7 +30,7 @@ export function CredentialLine({ provider, credential, test, onEdit }: Credentia
     readonly state: string;
   } | null>(null);
   const [pending, startTransition] = useTransition();
-  const isMissing = state.text === 'Missing';
+  const isMissing = !credential.given && state.text === 'Missing';
   const spoken = `credential ${name} of ${provider.name}`;
   function press() {
     startTransition(async () => {

@@ -31,7 +31,7 @@ test('a retired model is in no list, and its page says since when', async ({ pag
   await page.goto('/models/openai/o3-mini');
   await expect(page.getByText('Retired 23 Oct 2026')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Offers' })).toContainText(
-    'No provider serves this model any more, and calls to it are refused. OpenAI retired it on 2026-10-23.',
+    'No provider serves this model any more, and calls to it are refused. OpenAI retired it on 23 Oct 2026.',
   );
   await expect(page.getByRole('region', { name: 'Protocols and parameters' })).toHaveCount(0);
 });
