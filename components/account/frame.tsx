@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
-import { KeepFocus } from '#components/shell/keep-focus';
+import { LoadedKeepFocus } from '#components/shell/loaded-keep-focus';
 
 interface AccountFrameProps {
   title: string;
@@ -15,7 +15,7 @@ interface AccountFrameProps {
 export function AccountFrame({ title, lead, children, below }: AccountFrameProps) {
   return (
     <main tabIndex={-1} className="grid min-h-dvh content-center justify-items-center gap-6 p-4 outline-none">
-      <KeepFocus />
+      <LoadedKeepFocus />
       <Wordmark />
       <section className="w-full max-w-sm rounded-xl border bg-surface p-6 shadow-xs sm:p-8">
         <h1 className="font-semibold text-lg tracking-tight">{title}</h1>

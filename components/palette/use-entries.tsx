@@ -29,6 +29,7 @@ import {
 } from '#components/palette/entries';
 import { destinationHref, destinations, hasPage } from '#components/shell/navigation';
 import { operatorDestinations, operatorHref } from '#components/shell/operator-navigation';
+import { operatorWords, pageWords } from '#lib/console/palette-words';
 import { showForeign } from '#lib/console/show/foreign';
 
 const themes = [
@@ -106,6 +107,7 @@ export function useEntries(
         ({ path, ...shown }) => ({
           value: `operator ${path}`,
           hint: 'Operator area',
+          also: operatorWords[path] ?? '',
           ...shown,
           run: () => go(operatorHref(path)),
         }),
@@ -190,6 +192,7 @@ function entriesOf(workspace: string, found: Found, go: (href: string) => void) 
     .flatMap((group) => group.pages)
     .map(({ path, ...shown }) => ({
       value: `page ${path}`,
+      also: pageWords[path] ?? '',
       ...shown,
       run: () => go(destinationHref(workspace, path)),
     }));

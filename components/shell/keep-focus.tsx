@@ -65,9 +65,10 @@ function focusOn(element: HTMLElement | null): void {
 }
 
 function watchFocus(): { end(): void } {
-  let last: Element | null = null;
+  const active = document.activeElement;
+  let last = active === document.body ? null : active;
   /** The last one that was in the page itself, to which a popup returns. */
-  let inPage: HTMLElement | null = null;
+  let inPage = active instanceof HTMLElement && !active.closest(popups) ? active : null;
   const focused = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return;
     last = target;

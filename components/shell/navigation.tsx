@@ -21,8 +21,6 @@ export interface Destination {
   /** Last part of the URL path, below the workspace; '' is the workspace itself. */
   readonly path: string;
   readonly label: string;
-  /** Other words that people look for it with. */
-  readonly also?: string;
   readonly icon: ReactNode;
 }
 
@@ -36,22 +34,22 @@ export interface DestinationGroup {
 export const destinations: readonly DestinationGroup[] = [
   {
     label: null,
-    pages: [{ path: '', also: 'home dashboard', label: 'Overview', icon: <LayoutDashboard /> }],
+    pages: [{ path: '', label: 'Overview', icon: <LayoutDashboard /> }],
   },
   {
     label: 'Build',
     pages: [
-      { path: 'playground', also: 'try chat test prompt', label: 'Playground', icon: <FlaskConical /> },
-      { path: 'models', also: 'prices pricing price compare', label: 'Models', icon: <Boxes /> },
+      { path: 'playground', label: 'Playground', icon: <FlaskConical /> },
+      { path: 'models', label: 'Models', icon: <Boxes /> },
       {
         path: 'keys',
-        also: 'new key token secret spend daily cap limit quota',
+
         label: 'API keys',
         icon: <KeyRound />,
       },
       {
         path: 'tag-budgets',
-        also: 'spend cap customers tags',
+
         label: 'User and tag budgets',
         icon: <Wallet />,
       },
@@ -62,19 +60,19 @@ export const destinations: readonly DestinationGroup[] = [
     pages: [
       {
         path: 'routing',
-        also: 'policy fallback explain providers order alias',
+
         label: 'Routing',
         icon: <Route />,
       },
-      { path: 'own-keys', also: 'byok credentials', label: 'Own provider keys', icon: <KeySquare /> },
+      { path: 'own-keys', label: 'Own provider keys', icon: <KeySquare /> },
     ],
   },
   {
     label: 'Observe',
     pages: [
-      { path: 'logs', also: 'calls requests receipt csv export', label: 'Logs', icon: <ScrollText /> },
-      { path: 'usage', also: 'spend cost charts csv export', label: 'Usage', icon: <ChartColumn /> },
-      { path: 'alerts', also: 'webhook notifications email', label: 'Alerts', icon: <Bell /> },
+      { path: 'logs', label: 'Logs', icon: <ScrollText /> },
+      { path: 'usage', label: 'Usage', icon: <ChartColumn /> },
+      { path: 'alerts', label: 'Alerts', icon: <Bell /> },
     ],
   },
   {
@@ -82,21 +80,21 @@ export const destinations: readonly DestinationGroup[] = [
     pages: [
       {
         path: 'billing',
-        also: 'balance invoice receipt monthly budget spend automatic top-up',
+
         label: 'Billing',
         icon: <CreditCard />,
       },
-      { path: 'members', also: 'invite people team users roles', label: 'Members', icon: <Users /> },
+      { path: 'members', label: 'Members', icon: <Users /> },
       {
         path: 'management-keys',
-        also: 'management api automation token',
+
         label: 'Management keys',
         icon: <Terminal />,
       },
-      { path: 'audit', also: 'changes history who', label: 'Audit log', icon: <History /> },
+      { path: 'audit', label: 'Audit log', icon: <History /> },
       {
         path: 'settings',
-        also: 'time zone rate limits rename slug retention delete',
+
         label: 'Settings',
         icon: <Settings />,
       },

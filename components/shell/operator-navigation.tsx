@@ -21,36 +21,36 @@ export const operatorDestinations: readonly DestinationGroup[] = [
     pages: [
       {
         path: 'workspaces',
-        also: 'customers suspend credit promo limits',
+
         label: 'Workspaces',
         icon: <Building2 />,
       },
-      { path: 'announcements', also: 'banner message', label: 'Announcements', icon: <Megaphone /> },
-      { path: 'incidents', also: 'status outage', label: 'Incidents', icon: <Siren /> },
+      { path: 'announcements', label: 'Announcements', icon: <Megaphone /> },
+      { path: 'incidents', label: 'Incidents', icon: <Siren /> },
     ],
   },
   {
     label: 'Catalogue',
     pages: [
-      { path: 'providers', also: 'credential api key test', label: 'Providers', icon: <Plug /> },
-      { path: 'models', also: 'price', label: 'Models and prices', icon: <Boxes /> },
-      { path: 'price-updates', also: 'prices', label: 'Price updates', icon: <RefreshCw /> },
-      { path: 'catalogue', also: 'yaml apply import', label: 'Catalogue files', icon: <FileDiff /> },
+      { path: 'providers', label: 'Providers', icon: <Plug /> },
+      { path: 'models', label: 'Models and prices', icon: <Boxes /> },
+      { path: 'price-updates', label: 'Price updates', icon: <RefreshCw /> },
+      { path: 'catalogue', label: 'Catalogue files', icon: <FileDiff /> },
     ],
   },
   {
     label: 'Operations',
     pages: [
-      { path: 'health', also: 'breaker errors latency', label: 'Health of offers', icon: <Activity /> },
-      { path: 'fleet', also: 'machines jobs', label: 'Processes', icon: <Server /> },
+      { path: 'health', label: 'Health of offers', icon: <Activity /> },
+      { path: 'fleet', label: 'Processes', icon: <Server /> },
     ],
   },
   {
     label: 'Money',
     pages: [
-      { path: 'ledger', also: 'verify money', label: 'Ledger', icon: <Scale /> },
-      { path: 'payments', also: 'stripe top-ups', label: 'Payments', icon: <CreditCard /> },
-      { path: 'charges', also: 'suspicious', label: 'Flagged charges', icon: <Flag /> },
+      { path: 'ledger', label: 'Ledger', icon: <Scale /> },
+      { path: 'payments', label: 'Payments', icon: <CreditCard /> },
+      { path: 'charges', label: 'Flagged charges', icon: <Flag /> },
     ],
   },
 ];

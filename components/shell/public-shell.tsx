@@ -1,7 +1,7 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
-import { KeepFocus } from '#components/shell/keep-focus';
+import { LoadedKeepFocus } from '#components/shell/loaded-keep-focus';
 import { PublicNav } from '#components/shell/public-nav';
 import { buttonStyle } from '#components/ui/button';
 
@@ -16,7 +16,7 @@ interface PublicShellProps {
 export function PublicShell({ signedIn, status, children }: PublicShellProps) {
   return (
     <>
-      <KeepFocus />
+      <LoadedKeepFocus />
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"

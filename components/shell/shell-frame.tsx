@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { KeepFocus } from '#components/shell/keep-focus';
+import { LoadedKeepFocus } from '#components/shell/loaded-keep-focus';
 import { LoadedWaitBar } from '#components/shell/loaded-wait-bar';
 import { MobileBar } from '#components/shell/mobile-bar';
 
@@ -8,7 +8,7 @@ export function ShellFrame({ sidebar, children }: { sidebar: ReactNode; children
   return (
     <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)] print:block">
       <LoadedWaitBar />
-      <KeepFocus />
+      <LoadedKeepFocus />
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"

@@ -100,11 +100,14 @@ test('a page that is followed to begins at its main part, and Back returns to th
   await makeKey(db, home, 'web');
   await openKeys(page, home);
   const link = page.getByRole('link', { name: 'web', exact: true });
-  await link.press('Enter');
-  await expect(page.getByRole('heading', { level: 1 })).toContainText('web');
-  await expect(page.getByRole('main')).toBeFocused();
-  await page.goBack();
-  await expect(link).toBeFocused();
+  // The script that keeps the place is loaded after the page.
+  await expect(async () => {
+    await link.press('Enter');
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('web');
+    await expect(page.getByRole('main')).toBeFocused();
+    await page.goBack();
+    await expect(link).toBeFocused({ timeout: 5_000 });
+  }).toPass();
 
   await page.getByRole('link', { name: 'Logs', exact: true }).press('Enter');
   await expect(page.getByRole('main')).toBeFocused();
@@ -125,7 +128,8 @@ test('what is nearest gets the focus of a row that its own button removes', asyn
       email: `${name}@${home.slug}.example`,
       role: 'viewer',
     });
-  await page.goto(`/${home.slug}/members`);
+  // Until the script that keeps the place is loaded, too.
+  await page.goto(`/${home.slug}/members`, { waitUntil: 'networkidle' });
   const cancel = page.getByRole('button', { name: /^Cancel the invitation of/ });
   await cancel.first().press('Enter');
   await expect(cancel).toHaveCount(1);
