@@ -34,10 +34,11 @@ describe.skipIf(!existsSync(faketime))(
     let stack: OwnStack;
     let store: ObjectStoreProcess;
     let endDatabases: () => Promise<void>;
+    /** Of this process, which runs other specs too. */
+    const given = { ...process.env };
     beforeAll(async () => {
       chmodSync(folder, 0o755);
       setClock();
-      const given = { ...process.env };
       const clock = { FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', LD_PRELOAD: faketime };
       delete process.env.TEST_DATABASE_URL;
       delete process.env.TEST_DATABASE_STRATEGY;
@@ -55,6 +56,8 @@ describe.skipIf(!existsSync(faketime))(
       await stack.close();
       store.close();
       await endDatabases();
+      // Ending its databases has deleted them.
+      Object.assign(process.env, given);
       rmSync(folder, { recursive: true, force: true });
     });
 
