@@ -39,6 +39,8 @@ const bundle = await rolldown({
   external: (id) => !/^[./#]/.test(id),
   plugins: [sameUrls],
   checks: { ineffectiveDynamicImport: false },
+  // Nothing is left out: a call such as decodeURI(path) counts as without effect there, although it may throw.
+  treeshake: false,
 });
 // Parts of an earlier bundle stay: a server that is still running may load them later.
 await bundle.write({
@@ -46,5 +48,6 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
+  minify: false,
 });
 await bundle.close();
