@@ -16,13 +16,11 @@ const settlesMs = 150;
 
 /** The path that was shown last, also by another frame; null: the page was just loaded. */
 let shown: string | null = null;
-/** The link in each page, by its URL, that was followed last, so that Back returns to it. */
-const followed = new Map<string, string>();
 
 /**
- * Keeps the place of users without a mouse. A page that was followed to begins at its main part; Back returns to the
- * link that was followed. If what has the focus is removed, what is nearest gets it, instead of the whole page. The
- * button of a form that is refused passes it to the first field that is wrong (contract: control-plane/keyboard-place).
+ * Keeps the place of users without a mouse. Another page begins at its main part. If what has the focus is removed, what
+ * is nearest gets it, instead of the whole page. The button of a form that is refused passes it to the first field that
+ * is wrong (contract: control-plane/keyboard-place).
  */
 export function KeepFocus() {
   const path = usePathname();
@@ -38,30 +36,13 @@ export function KeepFocus() {
   return null;
 }
 
-/** Whether the path that is shown was reached by Back or Forward. */
-let popped = false;
-
 function arrive(): void {
   const active = document.activeElement;
   const main = document.querySelector('main');
   if (active && active !== main && main?.contains(active)) return;
   if (active?.closest(popups)?.matches(':not([data-closed])')) return;
-  const link = popped ? followedLink() : null;
-  focusOn(link ?? main);
-}
-
-function followedLink(): HTMLElement | null {
-  const href = followed.get(here());
-  return href === undefined ? null : document.querySelector(`main a[href="${CSS.escape(href)}"]`);
-}
-
-function here(): string {
-  return location.pathname + location.search;
-}
-
-/** Moves the focus without scrolling the page: its position is the router's. */
-function focusOn(element: HTMLElement | null): void {
-  element?.focus({ preventScroll: true });
+  // Without scrolling: the position is the router's.
+  main?.focus({ preventScroll: true });
 }
 
 function watchFocus(): { end(): void } {
@@ -74,20 +55,10 @@ function watchFocus(): { end(): void } {
     last = target;
     if (!target.closest(popups)) inPage = target;
   };
-  const clicked = ({ target }: MouseEvent) => {
-    const link = target instanceof Element ? target.closest('main a[href]') : null;
-    const href = link?.getAttribute('href');
-    if (href) followed.set(here(), href);
-    popped = false;
-  };
-  const moved = () => {
-    popped = true;
-  };
   const observer = new MutationObserver((records) => {
     const active = document.activeElement;
     const refused = refusedIn(active, records);
     if (refused) return refused.focus();
-    if (popped && active?.matches('main')) return focusOn(followedLink());
     if (inPage && !inPage.isConnected) inPage = nearest(inPage, records) ?? inPage;
     if (!last || last.isConnected || (active && active !== document.body)) return;
     const place = nearest(last, records) ?? (inPage?.isConnected ? inPage : null);
@@ -100,14 +71,10 @@ function watchFocus(): { end(): void } {
   });
   observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-invalid'] });
   document.addEventListener('focusin', focused);
-  document.addEventListener('click', clicked, true);
-  window.addEventListener('popstate', moved);
   return {
     end() {
       observer.disconnect();
       document.removeEventListener('focusin', focused);
-      document.removeEventListener('click', clicked, true);
-      window.removeEventListener('popstate', moved);
     },
   };
 }
