@@ -138,7 +138,8 @@ test('what is nearest gets the focus of a row that its own button removes', asyn
       role: 'viewer',
     });
   // Until the script that keeps the place is loaded, too.
-  await page.goto(`/${home.slug}/members`, { waitUntil: 'networkidle' });
+  await page.goto(`/${home.slug}/members`);
+  await page.waitForLoadState('networkidle');
   const cancel = page.getByRole('button', { name: /^Cancel the invitation of/ });
   await cancel.first().press('Enter');
   await expect(cancel).toHaveCount(1);
