@@ -1,6 +1,6 @@
 /**
- * Whether a text has every word that is sought, in any order and case: a word of the text begins with it, or contains it
- * from its third character on. Pure.
+ * Whether a text contains every word of a search, in any order and case. A word of one or two characters matches only
+ * the beginning of a word. Pure.
  */
 export function hasWords(text: string, sought: string): boolean {
   const lower = text.toLowerCase();

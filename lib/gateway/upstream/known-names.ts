@@ -22,7 +22,7 @@ interface Known {
  * resolved before.
  * @param nowMs of a steady clock.
  */
-export function createNames(
+export function createLookup(
   ask: Resolve = resolve,
   nowMs: () => number = performance.now.bind(performance),
 ): LookupFunction {
@@ -52,7 +52,7 @@ export function createNames(
     const last = known.get(name);
     if (last === undefined || age >= USABLE_MS) return find(name, done);
     if (age >= FRESH_MS) find(name, () => undefined);
-    // As DNS would: the caller is still opening its socket.
+    // Later, as DNS would answer: the caller has not finished opening its socket.
     process.nextTick(done, null, last.found);
   };
 }

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { ownAddressLookup, redirectLookup, refusePrivate } from '#lib/gateway/upstream/address-guard';
 import { TelltaleClient } from '#lib/gateway/upstream/kept-connection';
-import { createNames } from '#lib/gateway/upstream/known-names';
+import { createLookup } from '#lib/gateway/upstream/known-names';
 import { SpareConnection } from '#lib/gateway/upstream/spare-connection';
 import type { Proxies } from '#lib/platform/env/part-settings';
 
@@ -49,7 +49,7 @@ interface Kept {
 export function createPools(proxies: Proxies | null = null): Pools {
   const pools = new Map<string, Map<number, Kept>>();
   const passing = new Set<Dispatcher>();
-  const lookup = createNames();
+  const lookup = createLookup();
   const keep = (origin: string, connectMs: number): Kept => {
     const spare = proxies === null ? new SpareConnection(connectMs, lookup) : null;
     const kept = {

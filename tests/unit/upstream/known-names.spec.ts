@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { createNames } from '#lib/gateway/upstream/known-names';
+import { createLookup } from '#lib/gateway/upstream/known-names';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { eventually } from '#tests/support/eventually';
 
@@ -14,14 +14,14 @@ const first: LookupAddress[] = [
 ];
 const second: LookupAddress[] = [{ address: '192.0.2.2', family: 4 }];
 
-/** A DNS server that answers when it is told to, and a clock. */
+/** A DNS server that the test answers for, and a clock that it sets. */
 function resolver() {
   const open: {
     name: string;
     done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
   }[] = [];
   const state = { nowMs: 0, questions: 0 };
-  const lookup = createNames(
+  const lookup = createLookup(
     (name, _, done) => {
       state.questions += 1;
       open.push({ name, done });
