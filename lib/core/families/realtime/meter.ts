@@ -105,9 +105,14 @@ export function usageOfResponse(response: JsonObject): UsageReport | null {
   const audioOutput = Math.min(figures.read(out?.audio_tokens), output);
   return {
     usage: usageOf({
-      ...{ input, audioInput, imageInput },
-      ...{ cachedInput, cachedAudioInput, cachedImageInput },
-      ...{ output, audioOutput },
+      input,
+      audioInput,
+      imageInput,
+      cachedInput,
+      cachedAudioInput,
+      cachedImageInput,
+      output,
+      audioOutput,
     }),
     serviceTier: null,
     nested: [],
