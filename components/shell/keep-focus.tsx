@@ -50,6 +50,8 @@ function watchFocus(): { end(): void } {
   let last = active === document.body ? null : active;
   /** The last one that was in the page itself, to which a popup returns. */
   let inPage = active instanceof HTMLElement && !active.closest(popups) ? active : null;
+  // A form may have been refused before this was loaded.
+  refusedIn(active)?.focus();
   const focused = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return;
     last = target;
@@ -57,7 +59,9 @@ function watchFocus(): { end(): void } {
   };
   const observer = new MutationObserver((records) => {
     const active = document.activeElement;
-    const refused = refusedIn(active, records);
+    const form = formOf(active);
+    const marked = records.some(({ type, target }) => type === 'attributes' && form?.contains(target));
+    const refused = marked ? refusedIn(active) : null;
     if (refused) return refused.focus();
     if (inPage && !inPage.isConnected) inPage = nearest(inPage, records) ?? inPage;
     if (!last || last.isConnected || (active && active !== document.body)) return;
@@ -79,11 +83,14 @@ function watchFocus(): { end(): void } {
   };
 }
 
-/** The first control of a form that was refused when its button was pressed. */
-function refusedIn(active: Element | null, records: readonly MutationRecord[]): HTMLElement | null {
-  if (!(active instanceof HTMLButtonElement) || active.type !== 'submit' || !active.form) return null;
-  const marked = records.some(({ type, target }) => type === 'attributes' && active.form?.contains(target));
-  return marked ? active.form.querySelector<HTMLElement>('[aria-invalid="true"]') : null;
+/** The first control of a form that was refused when its button, which has the focus, was pressed. */
+function refusedIn(active: Element | null): HTMLElement | null {
+  return formOf(active)?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? null;
+}
+
+/** The form that an element submits. */
+function formOf(active: Element | null): HTMLFormElement | null {
+  return active instanceof HTMLButtonElement && active.type === 'submit' ? active.form : null;
 }
 
 /** The stop nearest to where an element was removed: in what followed it, in what preceded it, or behind its parent. */

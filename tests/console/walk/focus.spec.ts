@@ -173,6 +173,33 @@ test('the button of a form that is refused passes the focus to the field that is
   await expect(page).toHaveURL(/\/operator\/providers$/);
 });
 
+test('a form that is refused before the rest of the page is loaded passes the focus on later', async ({
+  page,
+  home,
+  db,
+}) => {
+  await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
+  const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/_next/static/**/*.js', async (route) => {
+    const response = await route.fetch();
+    if ((await response.text()).includes('attributeFilter:["aria-invalid"]')) {
+      held.resolve();
+      await through;
+    }
+    await route.fulfill({ response });
+  });
+  await page.goto(`/operator/workspaces/${home.slug}`);
+  await held.promise;
+  const form = page.getByRole('region', { name: 'Suspension' });
+  const button = form.getByRole('button', { name: 'Suspend workspace' });
+  await button.press('Enter');
+  await expect(form.getByText('Required')).toBeVisible();
+  await expect(button).toBeFocused();
+  letThrough();
+  await expect(form.getByLabel('Reason')).toBeFocused();
+});
+
 test('a key opens a menu at its first item, and no shortcut leaves a key that is shown once', async ({
   page,
   home,
