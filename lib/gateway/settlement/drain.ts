@@ -15,8 +15,8 @@ export interface DrainOptions {
   /** The database is away, or refuses a call (`callId`) for its content. */
   report(error: Error, callId: string | null): void;
   readonly schedule?: Schedule;
-  /** Time between drains, ms; default 200. */
-  readonly everyMs?: number;
+  /** Time between drains, ms, asked before each pause. */
+  readonly everyMs?: () => number;
   /** Calls in one transaction; default 2,000. */
   readonly batchSize?: number;
 }
@@ -29,14 +29,28 @@ export interface Drain {
 }
 
 const longestPauseMs = 5_000;
+const shortestPauseMs = 200;
+/** Of a large fleet: later, the log and the usage totals would lag behind what people see. */
+const longestEveryMs = 2_000;
+/** What the fleet settles at most, transactions per second: each costs the database more than a call in it. */
+const transactionsPerSecond = 50;
+
+/**
+ * Time between two drains of a process, ms (contract: durability/drain). Pure.
+ * @param processes of the fleet.
+ */
+export function drainEveryMs(processes: number): number {
+  const sharedMs = (processes * 1_000) / transactionsPerSecond;
+  return Math.min(longestEveryMs, Math.max(shortestPauseMs, sharedMs));
+}
 
 /**
  * Drains a journal into the database from now on (contract: durability/drain). While the database is away nothing
  * is lost: the journal keeps it, and the pause doubles up to 5 s.
  */
 export function startDrain(options: DrainOptions): Drain {
-  const { schedule = unreferencedTimer, everyMs = 200 } = options;
-  let pauseMs = everyMs;
+  const { schedule = unreferencedTimer, everyMs = () => shortestPauseMs } = options;
+  let pauseMs = everyMs();
   let running: Promise<void> | null = null;
   let cancel = schedule(tick, pauseMs);
   let stopped = false;
@@ -46,11 +60,11 @@ export function startDrain(options: DrainOptions): Drain {
   function tick(): void {
     drainNow()
       .then(() => {
-        pauseMs = everyMs;
+        pauseMs = everyMs();
       })
       .catch((error: unknown) => {
         options.report(error instanceof Error ? error : new Error(String(error)), null);
-        pauseMs = Math.min(pauseMs * 2, Math.max(longestPauseMs, everyMs));
+        pauseMs = Math.min(pauseMs * 2, Math.max(longestPauseMs, everyMs()));
       })
       .finally(() => {
         if (!stopped) cancel = schedule(tick, pauseMs);

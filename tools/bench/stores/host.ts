@@ -119,6 +119,7 @@ function load(one: GatewayProcess, { rate, workspaces }: HostPlan): void {
 /** A call from its key to its end in the journal, as `serve` makes it of them. */
 async function call({ runtime }: GatewayProcess, secret: string): Promise<void> {
   const { clock, keys, coordinator, journal } = runtime;
+  if (!keys || !coordinator || !journal) throw new Error('this gateway keeps no books');
   counts.calls += 1;
   const snapshot = await keys.read(secret);
   if ('code' in snapshot) throw new Error(snapshot.message);
@@ -188,6 +189,8 @@ function tell(message: FromHost): void {
   process.send?.(message);
 }
 
+// Without the bench there is nothing to simulate.
+process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToHost) => void heed(message).catch(failed));
 
 async function heed(message: ToHost): Promise<void> {
@@ -197,7 +200,7 @@ async function heed(message: ToHost): Promise<void> {
       const one = await startOne(plan);
       simulated.push(one);
       // As after an hour: every key is in memory.
-      for (const secret of plan.workspaces.flat()) await one.running.runtime.keys.read(secret);
+      for (const secret of plan.workspaces.flat()) await one.running.runtime.keys?.read(secret);
     }
     tell({ kind: 'ready' });
   } else if (message.kind === 'load') {

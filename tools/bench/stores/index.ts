@@ -19,6 +19,8 @@ const { values } = parseArgs({
     workspaces: { type: 'string', default: '20' },
     keys: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '20' },
+    /** How long a fleet runs before it is measured, s of its time: leases, permits and windows are then in use. */
+    settles: { type: 'string', default: '8' },
     speed: { type: 'string', default: '1' },
     /** Changes of keys a second, by the console or the API. */
     changes: { type: 'string', default: '0.2' },
@@ -28,8 +30,6 @@ const { values } = parseArgs({
 });
 const numbers = (text: string) => text.split(',').map(Number);
 const [speed, seconds] = [Number(values.speed), Number(values.seconds)];
-/** How long a fleet runs before it is measured, s of its time: idle leases, permits and windows are in use by then. */
-const SETTLES_S = 8;
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 /** What a fleet took in each second of its time. */
@@ -130,7 +130,7 @@ async function measure(servers: Servers, processes: number, rate: number, limits
         .query("UPDATE owner SET expires_at = now() + interval '1 hour' WHERE expires_at < now() + interval '30 s'")
         .catch((error) => say(`! ${error}`));
     }, 5_000);
-    await passes(SETTLES_S);
+    await passes(Number(values.settles));
     const countAll = () =>
       Promise.all(
         hosts.map((host) => {
