@@ -16,7 +16,7 @@ const fail = (error: Error) => {
 };
 const ownerId = newId();
 const journal = openJournal(join(dir), ownerId, { report: () => {}, onWritable: () => {}, onFailure: fail });
-startDrain({ pool, journal, onPosted: () => {}, report: fail, everyMs: () => 5 });
+startDrain({ pool, journal, onPosted: () => {}, report: fail, everyMs: 5 });
 await pool.query(
   `INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, 'test', $2, now() + interval '1 hour')`,
   [ownerId, process.pid],

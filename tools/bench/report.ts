@@ -52,10 +52,7 @@ const streamColumns: readonly Column[] = [
   serverCore,
   eventUs,
 ];
-const bodyColumns: readonly Column[] = [
-  callUs,
-  ...requestColumns.slice(0, 3),
-];
+const bodyColumns: readonly Column[] = [callUs, ...requestColumns.slice(0, 3)];
 const firstWordColumns: readonly Column[] = [
   ['first byte p50', (of) => of(first).toFixed(2)],
   ['p99', (of) => of(({ latencyMs }) => latencyMs.p99).toFixed(2)],

@@ -22,10 +22,7 @@ export function startAlerts(
     await tellAlerts(host.pool, nowMs, await rates.find(nowMs));
     await forget(host);
   };
-  const running = [
-    repeat(lookMs, look, host.report),
-    repeat(sendMs, sendAll, host.report),
-  ];
+  const running = [repeat(lookMs, look, host.report), repeat(sendMs, sendAll, host.report)];
   return {
     stop: async () => {
       stopped = true;

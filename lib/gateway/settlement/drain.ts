@@ -15,8 +15,10 @@ export interface DrainOptions {
   /** The database is away, or refuses a call (`callId`) for its content. */
   report(error: Error, callId: string | null): void;
   readonly schedule?: Schedule;
-  /** Time between drains, ms, asked before each pause. */
-  readonly everyMs?: () => number;
+  /** Time between two looks at the journal, ms; default 200. */
+  readonly everyMs?: number;
+  /** Time between two drains, ms; default `everyMs`. What others look for is drained at the next look. */
+  readonly drainEveryMs?: () => number;
   /** Calls in one transaction; default 2,000. */
   readonly batchSize?: number;
 }
@@ -29,19 +31,17 @@ export interface Drain {
 }
 
 const longestPauseMs = 5_000;
-const shortestPauseMs = 200;
 /** Of a large fleet: later, the log and the usage totals would lag behind what people see. */
 const longestEveryMs = 2_000;
-/** What the fleet settles at most, transactions per second: each costs the database more than a call in it. */
+/** What a fleet settles, transactions per second: to the database, each is as much work as dozens of calls. */
 const transactionsPerSecond = 50;
 
 /**
- * Time between two drains of a process, ms (contract: durability/drain). Pure.
+ * Time between two drains of a process, ms (contract: durability/drain): at most 2 s. Pure.
  * @param processes of the fleet.
  */
-export function drainEveryMs(processes: number): number {
-  const sharedMs = (processes * 1_000) / transactionsPerSecond;
-  return Math.min(longestEveryMs, Math.max(shortestPauseMs, sharedMs));
+export function drainPauseMs(processes: number): number {
+  return Math.min(longestEveryMs, (processes * 1_000) / transactionsPerSecond);
 }
 
 /**
@@ -49,8 +49,10 @@ export function drainEveryMs(processes: number): number {
  * is lost: the journal keeps it, and the pause doubles up to 5 s.
  */
 export function startDrain(options: DrainOptions): Drain {
-  const { schedule = unreferencedTimer, everyMs = () => shortestPauseMs } = options;
-  let pauseMs = everyMs();
+  const { schedule = unreferencedTimer, everyMs = 200, drainEveryMs = () => everyMs } = options;
+  let pauseMs = everyMs;
+  /** How long the journal has waited for its next drain, in pauses. */
+  let waitedMs = 0;
   let running: Promise<void> | null = null;
   let cancel = schedule(tick, pauseMs);
   let stopped = false;
@@ -58,17 +60,25 @@ export function startDrain(options: DrainOptions): Drain {
   let unsure = false;
 
   function tick(): void {
-    drainNow()
+    waitedMs += pauseMs;
+    look()
       .then(() => {
-        pauseMs = everyMs();
+        pauseMs = everyMs;
       })
       .catch((error: unknown) => {
         options.report(error instanceof Error ? error : new Error(String(error)), null);
-        pauseMs = Math.min(pauseMs * 2, Math.max(longestPauseMs, everyMs()));
+        pauseMs = Math.min(pauseMs * 2, Math.max(longestPauseMs, everyMs));
       })
       .finally(() => {
         if (!stopped) cancel = schedule(tick, pauseMs);
       });
+  }
+
+  /** Drains when it is time; until then loss of power takes no more than before. */
+  async function look(): Promise<void> {
+    if (waitedMs < drainEveryMs() && !options.journal.urgent) return options.journal.sync();
+    await drainNow();
+    waitedMs = 0;
   }
 
   /** One at a time: a second caller waits for the running drain and then has its own. */

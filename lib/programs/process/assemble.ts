@@ -87,7 +87,9 @@ export async function assemble(
   const { report } = faults;
 
   // Before old weeks are dropped: their rows show which calls of an old journal were posted.
-  const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, limitStore, report });
+  const shared = limitsInMemory
+    ? null
+    : await openSharedLimits({ env, db, ownerId, clock, log, limitStore, report });
   const open = { env, db, worker, ownerId, clock, log, shared, report };
   const books = await openBooks(open);
   const { journal, coordinator } = books;

@@ -1,5 +1,4 @@
 // A node process that hosts some of the simulated gateways: `host.ts SPEED ORIGIN_MS`.
-import { fleetClock } from './scaled-time.ts';
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +20,7 @@ import { openJournalBooks } from '#lib/programs/process/books/journal-books';
 import { secrets } from '#tests/support/shared/attach';
 import { closeOf } from '../settlement/calls.ts';
 import type { FromHost, HostPlan, ToHost } from './messages.ts';
+import { fleetClock } from './scaled-time.ts';
 
 /** How long calls take on average, and their checkpoints, ms of the fleet's time. */
 const CALL_MS = 3_000;

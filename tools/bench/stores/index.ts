@@ -127,7 +127,9 @@ async function measure(servers: Servers, processes: number, rate: number, limits
     // The database's time is the real one: where the fleet's is slower, heartbeats come late.
     const alive = setInterval(() => {
       db.pool
-        .query("UPDATE owner SET expires_at = now() + interval '1 hour' WHERE expires_at < now() + interval '30 s'")
+        .query(
+          "UPDATE owner SET expires_at = now() + interval '1 hour' WHERE expires_at < now() + interval '30 s'",
+        )
         .catch((error) => say(`! ${error}`));
     }, 5_000);
     await passes(Number(values.settles));

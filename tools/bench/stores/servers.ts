@@ -64,7 +64,8 @@ export async function startServers(): Promise<Servers> {
   };
 }
 
-const otherConnections = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+const otherConnections =
+  'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
 async function watch(databaseUrl: string, redis: Redis): Promise<Watched> {
   const client = new Client({ connectionString: databaseUrl });
