@@ -1,5 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { publish } from '#lib/platform/data/change';
@@ -8,7 +11,8 @@ import prepareDatabase, { createFilledDatabase } from '#tests/support/database';
 import { secrets } from '#tests/support/shared/attach';
 import { insertKey, insertWorkspace } from '#tests/support/shared/rows';
 import type { FromHost, HostCount, HostPlan, ToHost } from './messages.ts';
-import { type Purpose, type Servers, type StoreCount, startServers } from './servers.ts';
+import { type Row, report } from './report.ts';
+import { type Servers, startServers } from './servers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,32 +25,22 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '20' },
     /** How long a fleet runs before it is measured, s of its time: leases, permits and windows are then in use. */
     settles: { type: 'string', default: '8' },
-    speed: { type: 'string', default: '1' },
+    /** How fast the fleet's time runs; by default slower for larger fleets, so that two cores are enough. */
+    speed: { type: 'string', default: '' },
     /** Changes of keys a second, by the console or the API. */
     changes: { type: 'string', default: '0.2' },
     hosts: { type: 'string', default: '4' },
-    purposes: { type: 'boolean', default: false },
   },
 });
 const numbers = (text: string) => text.split(',').map(Number);
-const [speed, seconds] = [Number(values.speed), Number(values.seconds)];
+const seconds = Number(values.seconds);
+const speedOf = (processes: number) => Number(values.speed) || Math.min(1, Math.max(0.2, 20 / processes));
 const say = (text: string) => process.stderr.write(`${text}\n`);
-
-/** What a fleet took in each second of its time. */
-interface Row extends StoreCount, Omit<HostCount, 'errors' | 'backlog'> {
-  readonly processes: number;
-  readonly rate: number;
-  readonly limits: string;
-  readonly connections: number;
-  readonly waiting: number;
-  readonly backlog: number;
-  readonly purposes: ReadonlyMap<string, Purpose>;
-}
 
 class Host {
   readonly #child: ChildProcess;
 
-  constructor(originMs: number) {
+  constructor(originMs: number, speed: number) {
     this.#child = fork(new URL('./host.ts', import.meta.url), [String(speed), String(originMs)], {
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
@@ -93,16 +87,16 @@ async function makeKeys(url: string): Promise<{ secrets: string[][]; ids: string
   return made;
 }
 
-/** Real time for a time of the fleet. */
-const passes = (fleetSeconds: number) => pause((fleetSeconds * 1000) / speed);
-
 async function measure(servers: Servers, processes: number, rate: number, limits: string): Promise<Row> {
+  const speed = speedOf(processes);
+  /** Real time for a time of the fleet, s. */
+  const passes = (fleetSeconds: number) => pause((fleetSeconds * 1000) / speed);
   const database = await createFilledDatabase();
   const made = await makeKeys(database.url);
   const watched = await servers.watch(database.url);
   const count = Math.min(processes, Number(values.hosts));
   const originMs = Date.now();
-  const hosts = Array.from({ length: count }, () => new Host(originMs));
+  const hosts = Array.from({ length: count }, () => new Host(originMs, speed));
   const db = openDb(database.url, { max: 1 });
   try {
     for (const [at, host] of hosts.entries()) {
@@ -194,18 +188,14 @@ const servers = await startServers();
 process.env.TEST_DATABASE_URL = servers.url;
 process.env.TEST_DATABASE_STRATEGY = 'STRATEGY file_copy';
 const dropTemplates = await prepareDatabase();
+const rows: Row[] = [];
 try {
   for (const limits of values.limits.split(',')) {
     for (const processes of numbers(values.processes)) {
       for (const rate of numbers(values.rates)) {
         const row = await measure(servers, processes, rate, limits);
-        const { purposes, ...figures } = row;
-        console.log(JSON.stringify(figures));
-        if (values.purposes)
-          for (const [name, one] of [...purposes].sort(([, a], [, b]) => b.ms - a.ms))
-            console.log(
-              `  ${one.ms.toFixed(2)} ms ${one.statements.toFixed(2)} st ${one.rows.toFixed(1)} rows ${(one.walBytes / 1024).toFixed(1)} KiB  ${name}`,
-            );
+        rows.push(row);
+        say(`${processes} processes, ${rate}/s each: ${JSON.stringify({ ...row, purposes: undefined })}`);
       }
     }
   }
@@ -213,4 +203,11 @@ try {
   await dropTemplates();
   await servers.stop();
 }
+const text = report(rows);
+const about = `${values.workspaces} workspaces with ${values.keys} keys each, ${values.changes} changes a second, ${seconds} s measured`;
+await writeFile(
+  join(import.meta.dirname, '../results/stores.md'),
+  `# A fleet and its stores, ${new Date().toISOString().slice(0, 10)}\n\n${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}. ${about}.\n\n${text}\n`,
+);
+process.stdout.write(`${text}\n`);
 process.exit(0);
