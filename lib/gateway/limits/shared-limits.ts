@@ -174,11 +174,6 @@ export class SharedLimits {
     return this.#parts.clock;
   }
 
-  /** How many processes share them, this one included. */
-  get processes(): number {
-    return this.#parts.fleet.now().processes;
-  }
-
   /** Whether the store answered when it was last asked. */
   get storeAnswers(): boolean {
     return this.#parts.breaker.mode(this.clock.mono()) !== 'alone';

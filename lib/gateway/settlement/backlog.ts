@@ -38,7 +38,6 @@ export class Backlog {
   readonly #mono: () => number;
   #runs: Run[] = [];
   #held = 0;
-  #kept = 0;
   #heldBytes = 0;
   /** Where the entries that are not in memory begin. */
   #spilled: { file: JournalFile; at: number } | null = null;
@@ -60,11 +59,6 @@ export class Backlog {
   /** Entries in memory and in the files. */
   get size(): number {
     return this.#held + this.#left;
-  }
-
-  /** Entries in memory that other processes look for: what providers keep. */
-  get kept(): number {
-    return this.#kept;
   }
 
   /** How long the oldest entry has waited, ms; 0: none does. Of one in a file: since the first that was left to it. */
@@ -90,7 +84,6 @@ export class Backlog {
     page?.hold();
     this.#runs.push({ file, entries, page, bytes, sinceMono: this.#mono(), drained: 0 });
     this.#held += entries.length;
-    this.#kept += countKept(entries);
     this.#heldBytes += bytes;
   }
 
@@ -125,10 +118,8 @@ export class Backlog {
     for (let run = this.#runs[0]; run && left > 0; run = this.#runs[0]) {
       const share = Math.min(left, run.entries.length - run.drained);
       left -= share;
-      const dropped = run.entries.slice(run.drained, run.drained + share);
-      this.#kept -= countKept(dropped);
       if (run.file) run.file.undrained -= share;
-      else homeless.push(...dropped);
+      else homeless.push(...run.entries.slice(run.drained, run.drained + share));
       run.drained += share;
       if (run.drained < run.entries.length) break;
       this.#runs.shift();
@@ -175,16 +166,9 @@ export class Backlog {
     const sinceMono = file.spilledMono ?? this.#mono();
     if (entries.length > 0) this.#runs.push({ file, entries, page: null, bytes: 0, sinceMono, drained: 0 });
     this.#held += entries.length;
-    this.#kept += countKept(entries);
     this.#left -= entries.length;
     return end;
   }
-}
-
-function countKept(entries: readonly DrainedEntry[]): number {
-  let kept = 0;
-  for (const { kind } of entries) if (kind === 'keep') kept += 1;
-  return kept;
 }
 
 function readBytes(path: string, at: number, length: number): Buffer {

@@ -15,10 +15,8 @@ export interface DrainOptions {
   /** The database is away, or refuses a call (`callId`) for its content. */
   report(error: Error, callId: string | null): void;
   readonly schedule?: Schedule;
-  /** Time between two looks at the journal, ms; default 200. */
+  /** Time between drains, ms; default 200. */
   readonly everyMs?: number;
-  /** Time between two drains, ms; default `everyMs`. What others look for is drained at the next look. */
-  readonly drainEveryMs?: () => number;
   /** Calls in one transaction; default 2,000. */
   readonly batchSize?: number;
 }
@@ -31,28 +29,14 @@ export interface Drain {
 }
 
 const longestPauseMs = 5_000;
-/** Of a large fleet: later, the log and the usage totals would lag behind what people see. */
-const longestEveryMs = 2_000;
-/** What a fleet settles, transactions per second: to the database, each is as much work as dozens of calls. */
-const transactionsPerSecond = 50;
-
-/**
- * Time between two drains of a process, ms (contract: durability/drain): at most 2 s. Pure.
- * @param processes of the fleet.
- */
-export function drainPauseMs(processes: number): number {
-  return Math.min(longestEveryMs, (processes * 1_000) / transactionsPerSecond);
-}
 
 /**
  * Drains a journal into the database from now on (contract: durability/drain). While the database is away nothing
  * is lost: the journal keeps it, and the pause doubles up to 5 s.
  */
 export function startDrain(options: DrainOptions): Drain {
-  const { schedule = unreferencedTimer, everyMs = 200, drainEveryMs = () => everyMs } = options;
+  const { schedule = unreferencedTimer, everyMs = 200 } = options;
   let pauseMs = everyMs;
-  /** How long the journal has waited for its next drain, in pauses. */
-  let waitedMs = 0;
   let running: Promise<void> | null = null;
   let cancel = schedule(tick, pauseMs);
   let stopped = false;
@@ -60,8 +44,7 @@ export function startDrain(options: DrainOptions): Drain {
   let unsure = false;
 
   function tick(): void {
-    waitedMs += pauseMs;
-    look()
+    drainNow()
       .then(() => {
         pauseMs = everyMs;
       })
@@ -72,13 +55,6 @@ export function startDrain(options: DrainOptions): Drain {
       .finally(() => {
         if (!stopped) cancel = schedule(tick, pauseMs);
       });
-  }
-
-  /** Drains when it is time; until then loss of power takes no more than before. */
-  async function look(): Promise<void> {
-    if (waitedMs < drainEveryMs() && !options.journal.urgent) return options.journal.sync();
-    await drainNow();
-    waitedMs = 0;
   }
 
   /** One at a time: a second caller waits for the running drain and then has its own. */

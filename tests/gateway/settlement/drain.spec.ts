@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/control/billing/verify';
 import { makePartitions } from '#lib/control/retention/partitions';
 import type { Posted } from '#lib/gateway/admission/claim';
-import { type Drain, drainPauseMs, startDrain } from '#lib/gateway/settlement/drain';
+import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
 import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
 import { listLeftovers } from '#lib/gateway/settlement/set-aside';
 import { settle } from '#lib/gateway/settlement/settle';
@@ -16,7 +16,6 @@ import {
   callOf,
   closeOf,
   createCustomer,
-  keepOf,
   newDirectory,
   newId,
   openOf,
@@ -346,38 +345,6 @@ describe('a drain', () => {
     expect(pauses).toEqual([200, 400, 800, 1600, 3200, 5000, 5000, 200, 200]);
     await journal.close();
     await away.end();
-  });
-
-  it('of a large fleet waits longer, but not with what other processes look for (contract: durability/drain)', async () => {
-    expect([1, 10, 25, 100, 1000].map(drainPauseMs)).toEqual([20, 200, 500, 2000, 2000]);
-    const customer = await createCustomer(pool);
-    const journal = openJournal(newDirectory(), newId(), {
-      report: () => {},
-      onWritable: () => {},
-      onFailure: () => {},
-    });
-    const call = callOf(customer, { costNano: 5n });
-    await journal.append(closeOf(call));
-    const waiting: number[] = [];
-    await new Promise<void>((done) => {
-      startDrain({
-        pool,
-        journal,
-        onPosted: () => {},
-        report: () => {},
-        drainEveryMs: () => drainPauseMs(30),
-        schedule: (run) => {
-          waiting.push(journal.backlog);
-          if (waiting.length === 7) done();
-          else if (waiting.length === 5) void journal.append(keepOf(call)).then(run);
-          else setImmediate(run);
-          return () => {};
-        },
-      });
-    });
-    // Looks come every 200 ms: the third one drains; the resource is drained at the next look after it came.
-    expect(waiting).toEqual([1, 1, 1, 0, 0, 0, 0]);
-    await journal.close();
   });
 
   it('has unknown outcomes asked again: a connection lost at COMMIT neither loses nor doubles', async () => {

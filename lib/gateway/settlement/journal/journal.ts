@@ -47,8 +47,6 @@ export interface OwnJournal extends Journal {
   readonly ownerId: string;
   /** Ended calls and kept resources that wait for the drain. */
   readonly backlog: number;
-  /** Whether other processes may look for something of it: kept resources. */
-  readonly urgent: boolean;
   /** How long the oldest of them has waited, ms; 0: none does. */
   readonly oldestMs: number;
   /** Calls that are open in its files. */
@@ -241,9 +239,6 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
 
   return {
     ownerId,
-    get urgent() {
-      return backlog.kept > 0;
-    },
     get backlog() {
       return backlog.size;
     },

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { machineFaultOf } from '#lib/core/machine-fault';
 import { Coordinator } from '#lib/gateway/admission/coordinator';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
-import { drainPauseMs, startDrain } from '#lib/gateway/settlement/drain';
+import { startDrain } from '#lib/gateway/settlement/drain';
 import { openJournal } from '#lib/gateway/settlement/journal/journal';
 import { endOwn } from '#lib/gateway/settlement/once';
 import { listRecentAdmissions } from '#lib/gateway/settlement/recent';
@@ -73,7 +73,6 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const drain = startDrain({
     pool: db.pool,
     journal,
-    drainEveryMs: () => drainPauseMs(shared?.processes ?? 1),
     onPosted: (calls) => {
       outdated.settled();
       coordinator.posted(calls);
