@@ -67,8 +67,8 @@ describe('a transcription session (contract: realtime/transcription)', () => {
     const rows = await rowsOf(own.id);
     expect(rows.map(({ cost }) => cost)).toEqual(['0.0002', '0.0001']);
     expect(rows).toMatchObject([
-      { model: 'sandbox/scribe', clientRequestId: client.id, lines: [{ quantity: 2_000 }] },
-      { model: 'sandbox/scribe', clientRequestId: client.id, lines: [{ quantity: 1_000 }] },
+      { requestedModel: 'sandbox/scribe', clientRequestId: client.id, lines: [{ quantity: 2_000 }] },
+      { requestedModel: 'sandbox/scribe', clientRequestId: client.id, lines: [{ quantity: 1_000 }] },
     ]);
     expect(codesOf(client)).toEqual([]);
   });
@@ -115,7 +115,11 @@ describe('a transcription session (contract: realtime/transcription)', () => {
     await client.await(completed);
     await eventually(() => callsOf(stack, own.id), 1);
     expect(await rowsOf(own.id)).toMatchObject([
-      { usageSource: 'estimated', cost: '0.0004', lines: [{ quantity: 4_000 }] },
+      {
+        usageSource: 'estimated',
+        cost: '0.0004',
+        lines: expect.arrayContaining([expect.objectContaining({ class: 'audioMs', quantity: 4_000 })]),
+      },
     ]);
   });
 
