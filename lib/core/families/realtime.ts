@@ -1,7 +1,12 @@
 import { type Family, ownPath } from '#lib/core/families/family';
 import { EventReader } from '#lib/core/families/reading/event-reader';
 import { faultReader } from '#lib/core/families/reading/fault';
-import { readRealtimeAsk, realtimeEdits, realtimeFields } from '#lib/core/families/realtime/ask';
+import {
+  isForTranscripts,
+  readRealtimeAsk,
+  realtimeEdits,
+  realtimeFields,
+} from '#lib/core/families/realtime/ask';
 
 /**
  * Sessions over a WebSocket in which a client and a model talk: each response is a call
@@ -25,7 +30,9 @@ export const realtime: Family = {
   ],
   readAsk: readRealtimeAsk,
   edits: realtimeEdits,
-  upstreamPath: (ask, { upstreamModel }) => `${ownPath(ask)}?model=${encodeURIComponent(upstreamModel)}`,
+  // A transcription session takes its model from `session.update` only (contract: realtime/transcription).
+  upstreamPath: (ask, { upstreamModel }) =>
+    `${ownPath(ask)}?${isForTranscripts(ask) ? 'intent=transcription' : `model=${encodeURIComponent(upstreamModel)}`}`,
   credentialHeader: 'authorization',
   // Answers are events of the session, which `ResponseMeter` reads.
   readUsage: () => null,

@@ -7,6 +7,7 @@ import { namesLimit, realtimeFields } from '#lib/core/families/realtime/ask';
 import {
   type ContextTokens,
   contextAfter,
+  heardAudio,
   ResponseMeter,
   usageOfTranscript,
 } from '#lib/core/families/realtime/meter';
@@ -138,8 +139,14 @@ export class RealtimeSession {
   #state: SessionState = newState;
   #context: ContextTokens = { text: 0, audio: 0 };
   #weight: Weight = { textBytes: 0, audioTokens: 0, images: 0 };
-  /** Held ahead for a response that the provider starts. */
+  /** Held ahead for a response that the provider starts, or for a transcript. */
   #ahead: CheckedEvent<ClaimedCall> | null = null;
+  /** Audio that it covers, tokens. */
+  #aheadTokens = 0;
+  /** By which money for a transcript is held: it names the model that the client has chosen for it. */
+  #transcriptEvent: Uint8Array = transcriptEvent;
+  /** Items of a transcription session whose transcripts have not come yet. */
+  readonly #untranscribed = new Set<string>();
   #audioMono = 0;
   #refusedMono = Number.NEGATIVE_INFINITY;
   /** Answers to updates of the gateway's own that must not reach the client. */
@@ -299,8 +306,9 @@ export class RealtimeSession {
     }
     if (type === 'input_audio_buffer.append') {
       this.#audioMono = this.#parts.runtime.clock.mono();
-      if (this.#state.startsByItself && !(await this.#holdAhead(eventId))) return null;
-      this.#weigh({ audioTokens: appendedTokens(scanned, this.#state) });
+      const audioTokens = appendedTokens(scanned, this.#state);
+      if (this.#holdsAhead && !(await this.#holdAhead(eventId, audioTokens))) return null;
+      this.#weigh({ audioTokens });
     } else this.#weighItem(scanned, message);
     return message;
   }
@@ -336,32 +344,45 @@ export class RealtimeSession {
       this.#reply(eventId),
     );
     if (isRefusal(checked)) return null;
+    const transcriber = textOf(scanned.found.get('session.audio.input.transcription.model')?.value);
+    if (transcriber !== null) this.#transcriptEvent = transcriptEventOf(transcriber);
     if (asksForDetection(scanned)) this.#state = { ...this.#state, startsByItself: true };
     const edits: readonly Edit[] = editsOf(checked, namesLimit(scanned));
     return applyEdits(message, edits);
   }
 
+  get #transcribes(): boolean {
+    return this.#parts.opened.transcribes;
+  }
+
+  get #holdsAhead(): boolean {
+    return this.#transcribes || this.#state.startsByItself;
+  }
+
   /**
-   * Holds money and limits for a response that the provider may start by itself; audio is passed on only with them
-   * (contract: realtime/voice-detection). @returns false: there are none.
+   * Holds money and limits for a response that the provider may start by itself, or for a transcript; audio is passed on
+   * only with them (contract: realtime/voice-detection, realtime/transcription).
+   * @param audioTokens of the audio that asks for it. @returns false: there are none.
    */
-  async #holdAhead(eventId: string | null): Promise<boolean> {
-    if (this.#ahead) return true;
+  async #holdAhead(eventId: string | null, audioTokens: number): Promise<boolean> {
+    const covered = this.#weight.audioTokens + audioTokens <= this.#aheadTokens;
+    if (this.#ahead && (covered || !this.#transcribes)) return true;
+    this.#releaseAhead();
     const { runtime } = this.#parts;
     const nowMono = runtime.clock.mono();
     if (this.#ending || nowMono - this.#refusedMono < RETRY_MS) return false;
-    const claimed = await claimEvent(
-      runtime,
-      this.#arrival(createEvent),
-      this.#terms(AHEAD_TOKENS),
-      this.#reply(eventId),
-    );
+    const aheadTokens = audioTokens + AHEAD_TOKENS;
+    const [event, terms] = this.#transcribes
+      ? [this.#transcriptEvent, this.#transcriptTerms(aheadTokens)]
+      : [createEvent, this.#terms(AHEAD_TOKENS)];
+    const claimed = await claimEvent(runtime, this.#arrival(event), terms, this.#reply(eventId));
     if (!isRefusal(claimed)) {
       if (this.#over || this.#left) {
         giveBack(runtime, claimed);
         return false;
       }
       this.#ahead = claimed;
+      this.#aheadTokens = this.#weight.audioTokens + aheadTokens;
       return true;
     }
     this.#refusedMono = nowMono;
@@ -436,8 +457,16 @@ export class RealtimeSession {
         return this.#done(objectIn(event.response));
       case 'error':
         return this.#failed(textIn(objectIn(event.error)?.event_id));
+      case 'input_audio_buffer.committed':
+        if (this.#untranscribed.size >= MOST_TRANSCRIPTS) this.#untranscribed.clear();
+        if (this.#transcribes) this.#untranscribed.add(String(event.item_id));
+        return true;
+      case 'conversation.item.input_audio_transcription.failed':
+        this.#untranscribed.delete(String(event.item_id));
+        return true;
       default:
         await this.#transcribed(event);
+        this.#untranscribed.delete(String(event.item_id));
         return true;
     }
   }
@@ -466,7 +495,7 @@ export class RealtimeSession {
   /** @returns false: it answers an update of the gateway's own. */
   #sessionShown(type: string, event: JsonObject): boolean {
     this.#state = stateIn(event, this.#state);
-    if (!this.#state.startsByItself) this.#releaseAhead();
+    if (!this.#holdsAhead) this.#releaseAhead();
     if (type === 'session.created') {
       this.#limitSession(event);
       return true;
@@ -481,7 +510,7 @@ export class RealtimeSession {
     const { snapshot, target } = this.#parts.opened;
     const most = snapshot.key.maxOutputTokens;
     const { maxOutputTokens } = target.model;
-    if (most === null || (maxOutputTokens > 0 && maxOutputTokens <= most)) return;
+    if (this.#transcribes || most === null || (maxOutputTokens > 0 && maxOutputTokens <= most)) return;
     const session = objectIn(event.session);
     const limited =
       session && 'max_response_output_tokens' in session
@@ -577,14 +606,20 @@ export class RealtimeSession {
     const item = `${textIn(event.item_id)} ${String(event.content_index)}`;
     const model = this.#state.transcriptionModel ?? opened.target.offer.upstreamModel;
     const report = usageOfTranscript(event, model);
-    if (report === null || this.#transcripts.has(item)) return;
+    const made = textIn(event.transcript);
+    // Beside responses, a transcript without usage is free; in a session of nothing else it is estimated.
+    const isOwed = report !== null || (this.#transcribes && made !== null);
+    if (!isOwed || this.#transcripts.has(item)) return;
     if (this.#transcripts.size >= MOST_TRANSCRIPTS) this.#transcripts.clear();
     this.#transcripts.add(item);
-    const terms = { ...this.#terms(0), budget: 0, weight: noWeight };
+    const terms = report ? { ...this.#terms(0), budget: 0, weight: noWeight } : this.#transcriptTerms(0);
+    this.#releaseAhead();
+    if (this.#transcribes) this.#weight = nothingHeard;
     const call = await this.#beginOwed(transcriptEvent, terms);
     if (call === null) return;
     const meter = new ResponseMeter();
-    meter.used(report);
+    if (report) meter.used(report);
+    else meter.text(Buffer.byteLength(made ?? ''));
     // Nothing was held for it: its hold becomes what it costs.
     await checkpoint(runtime, call, meter);
     await this.#close(call, meter, 'ended');
@@ -621,6 +656,17 @@ export class RealtimeSession {
         fileBytes: 0,
         searchTools: 0,
       },
+    };
+  }
+
+  /** Of a transcript of what came since the newest one. @param aheadTokens of audio that may still come. */
+  #transcriptTerms(aheadTokens: number): SessionTerms {
+    const tokens = Math.ceil(this.#weight.audioTokens + aheadTokens);
+    return {
+      session: this.#parts.opened,
+      budget: 0,
+      weight: { ...noWeight, audioVideoBytes: tokens * AUDIO_BYTES },
+      audio: heardAudio(tokens),
     };
   }
 
@@ -732,7 +778,8 @@ export class RealtimeSession {
   // Ends.
 
   #isIdle(): boolean {
-    return this.#running.size === 0 && this.#asked.length === 0 && this.#up.idle;
+    const isSilent = this.#running.size === 0 && this.#asked.length === 0;
+    return isSilent && this.#untranscribed.size === 0 && this.#up.idle;
   }
 
   #closeIdle(): void {
@@ -797,6 +844,7 @@ export class RealtimeSession {
 const OWN_EVENT = 'event_gateway_limit';
 const createEvent = Buffer.from('{"type":"response.create"}');
 const transcriptEvent = Buffer.from('{"type":"transcription"}');
+const nothingHeard: Weight = { textBytes: 0, audioTokens: 0, images: 0 };
 const noWeight = { textBytes: 0, audioVideoBytes: 0, images: 0, fileBytes: 0, searchTools: 0 };
 
 /** Events of a provider that are read as a whole. */
@@ -806,8 +854,16 @@ const read: ReadonlySet<string> = new Set([
   'response.created',
   'response.done',
   'error',
+  'input_audio_buffer.committed',
   'conversation.item.input_audio_transcription.completed',
+  'conversation.item.input_audio_transcription.failed',
 ]);
+
+/** @param model as the client names it. */
+function transcriptEventOf(model: string): Uint8Array {
+  const session = { audio: { input: { transcription: { model } } } };
+  return Buffer.from(JSON.stringify({ type: 'transcription', session }));
+}
 
 /** Of a response that never began. */
 function failedMeter(): ResponseMeter {

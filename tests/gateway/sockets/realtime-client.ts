@@ -36,11 +36,16 @@ export class RealtimeClient {
     key: string | null,
     {
       model = 'sandbox/talker',
+      query = `model=${encodeURIComponent(model)}`,
       protocols = [],
       ...options
-    }: ClientOptions & { readonly model?: string; readonly protocols?: readonly string[] } = {},
+    }: ClientOptions & {
+      readonly model?: string;
+      readonly query?: string;
+      readonly protocols?: readonly string[];
+    } = {},
   ): Promise<RealtimeClient> {
-    const address = `${url.replace('http', 'ws')}/v1/realtime?model=${encodeURIComponent(model)}`;
+    const address = `${url.replace('http', 'ws')}/v1/realtime?${query}`;
     const socket = new WebSocket(address, [...protocols], {
       ...options,
       headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...options.headers },

@@ -122,6 +122,41 @@ describe('a session of the Realtime API (contract: realtime/session)', () => {
       }
       await eventually(() => callsOf(stack, own.id), 2);
     });
+
+    it.each([
+      ['a model', { model: 'sandbox/scribe' }],
+      ['the intent and an address of its own', { intent: 'transcription' as const }],
+    ])('transcribe with %s (contract: realtime/transcription)', async (_how, asked) => {
+      const own = await ownKey();
+      const sdk = new OpenAI({ baseURL: `https://localhost:${port}/v1`, apiKey: own.key });
+      const address = `wss://localhost:${port}/v1/realtime?intent=transcription&model=sandbox/scribe`;
+      const talk =
+        'model' in asked
+          ? new OpenAIRealtimeWS(asked, sdk)
+          : new OpenAIRealtimeWS({ ...asked, buildRealtimeURL: () => new URL(address) }, sdk);
+      const said = await new Promise<string>((resolve, reject) => {
+        talk.on('error', reject);
+        talk.on('session.created', () =>
+          talk.send({
+            type: 'session.update',
+            session: {
+              type: 'transcription',
+              audio: { input: { transcription: { model: 'sandbox/scribe' }, turn_detection: null } },
+            },
+          }),
+        );
+        talk.on('session.updated', () => {
+          talk.send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(48_000, 1).toString('base64') });
+          talk.send({ type: 'input_audio_buffer.commit' });
+        });
+        talk.on('conversation.item.input_audio_transcription.completed', ({ transcript }) =>
+          resolve(transcript),
+        );
+      });
+      talk.close();
+      expect(said).toBe('Something was said.');
+      await eventually(() => callsOf(stack, own.id), 1);
+    });
   });
 
   describe('the handshake (contract: realtime/handshake)', () => {

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { readJson } from '#tools/sandbox/content/tool-call';
 import { freeOfCharge } from '#tools/sandbox/dialect';
 import { getModel } from '#tools/sandbox/models';
-import { baseOf, type ChargedResponse, Session } from '#tools/sandbox/realtime/session';
+import { baseOf, type ChargedResponse, isTranscriber, Session } from '#tools/sandbox/realtime/session';
 import { Scenarios } from '#tools/sandbox/scenario/plan';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 import type { TruthLog } from '#tools/sandbox/truth-log';
@@ -31,6 +31,7 @@ export function serveRealtime(server: Server, { truth, key, paceMs }: Settings):
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const url = new URL(request.url ?? '', 'http://sandbox');
     const model = url.searchParams.get('model') ?? '';
+    const transcribes = url.searchParams.get('intent') === 'transcription';
     const seen = {
       id: `req_${randomUUID()}`,
       method: 'GET',
@@ -43,7 +44,9 @@ export function serveRealtime(server: Server, { truth, key, paceMs }: Settings):
     truth.begin(seen);
     socket.on('error', () => socket.destroy());
     const fault =
-      url.pathname === '/v1/realtime' ? faultOf(request, model, key) : new ProviderFault(404, 'Invalid URL');
+      url.pathname === '/v1/realtime'
+        ? faultOf(request, { model, transcribes }, key)
+        : new ProviderFault(404, 'Invalid URL');
     if (fault) return refuse(socket, fault);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const charged = (response: ChargedResponse) =>
@@ -69,7 +72,7 @@ export function serveRealtime(server: Server, { truth, key, paceMs }: Settings):
           },
           Buffer.alloc(0),
         );
-      const session = new Session({ socket: opened, model, scenarios, charged });
+      const session = new Session({ socket: opened, model, transcribes, scenarios, charged });
       opened.on('error', () => {});
       opened.on('message', (data, isBinary) => {
         const body = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
@@ -96,11 +99,26 @@ export function serveRealtime(server: Server, { truth, key, paceMs }: Settings):
   return sockets.clients;
 }
 
-function faultOf({ headers }: IncomingMessage, model: string, key: string | null): ProviderFault | null {
+function faultOf(
+  { headers }: IncomingMessage,
+  { model, transcribes }: { readonly model: string; readonly transcribes: boolean },
+  key: string | null,
+): ProviderFault | null {
   if (key !== null && headers.authorization !== `Bearer ${key}`) {
     return new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');
   }
+  if (transcribes) {
+    return model === ''
+      ? null
+      : new ProviderFault(400, 'You must not provide a model parameter for transcription sessions.');
+  }
   try {
+    if (isTranscriber(model)) {
+      return new ProviderFault(
+        400,
+        `Model ${model} is a transcription model and cannot be used as the realtime session model.`,
+      );
+    }
     getModel(baseOf(model));
     return model.includes('status-500') ? new ProviderFault(500, 'The server had an error.') : null;
   } catch (error) {

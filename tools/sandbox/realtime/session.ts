@@ -19,6 +19,8 @@ const SPOKEN_TOKENS = 4;
 interface SessionFacts {
   readonly socket: WebSocket;
   readonly model: string;
+  /** It only transcribes what it hears. */
+  readonly transcribes: boolean;
   readonly scenarios: Scenarios;
   /** A response has ended: what a fair provider would charge for. */
   readonly charged: (response: ChargedResponse) => void;
@@ -42,7 +44,7 @@ interface Running {
  * A session of the Realtime API: it answers with what was said. Voice detection takes audio whose bytes are all zero for
  * the silence after an utterance. A directive in the text decides what happens: `[[pace/50/20]]`, `[[fault/no-usage]]`,
  * `[[echo?lie=unknown]]` (a `response.done` that was not asked for), `[[echo?lie=twice]]`, `[[echo?lie=silent]]` (the
- * response never begins).
+ * response never begins). A session for transcripts reads the directive in the prompt of its transcription.
  */
 export class Session {
   readonly #facts: SessionFacts;
@@ -54,6 +56,21 @@ export class Session {
 
   constructor(facts: SessionFacts) {
     this.#facts = facts;
+    const input = {
+      format: { type: 'audio/pcm', rate: 24_000 },
+      transcription: null,
+      turn_detection: { type: 'server_vad', create_response: true, interrupt_response: true },
+    };
+    if (facts.transcribes) {
+      this.#session = {
+        type: 'transcription',
+        object: 'realtime.transcription_session',
+        id: `sess_${randomUUID()}`,
+        audio: { input: { ...input, turn_detection: { type: 'server_vad' } } },
+      };
+      this.#send({ type: 'session.created', session: this.#session });
+      return;
+    }
     this.#session = {
       type: 'realtime',
       object: 'realtime.session',
@@ -63,11 +80,7 @@ export class Session {
       instructions: 'You are an echo.',
       max_output_tokens: 'inf',
       audio: {
-        input: {
-          format: { type: 'audio/pcm', rate: 24_000 },
-          transcription: null,
-          turn_detection: { type: 'server_vad', create_response: true, interrupt_response: true },
-        },
+        input,
         output: { format: { type: 'audio/pcm', rate: 24_000 }, voice: 'alloy' },
       },
     };
@@ -87,7 +100,9 @@ export class Session {
       case 'input_audio_buffer.append':
         return this.#hear(event);
       case 'input_audio_buffer.commit':
-        return this.#commit();
+        return this.#heardBytes > 0
+          ? this.#commit()
+          : this.#error(event, 'input_audio_buffer_commit_empty', 'The buffer of input audio is empty.');
       case 'response.create':
         return this.#create(event);
       case 'response.cancel':
@@ -114,6 +129,15 @@ export class Session {
       this.#error(event, 'invalid_value', "Invalid value for 'session.max_output_tokens'.");
       return;
     }
+    if ((given.type ?? this.#session.type) !== this.#session.type) {
+      this.#error(event, 'invalid_value', `This session is of the type '${String(this.#session.type)}'.`);
+      return;
+    }
+    const model = record(record(record(given.audio ?? {}).input ?? {}).transcription ?? {}).model;
+    if (typeof model === 'string' && !isTranscriber(model)) {
+      this.#error(event, 'invalid_value', `The model '${model}' does not transcribe.`);
+      return;
+    }
     this.#session = merged(this.#session, given);
     this.#send({ type: 'session.updated', session: this.#session });
   }
@@ -135,6 +159,7 @@ export class Session {
     this.#spoke = false;
     this.#send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: 0, item_id: newId('item') });
     await this.#commit();
+    if (this.#facts.transcribes) return;
     if (record(this.#input.turn_detection).create_response !== false) await this.#create({});
   }
 
@@ -144,28 +169,42 @@ export class Session {
     const seconds = this.#heardBytes / 48_000;
     this.#heardBytes = 0;
     this.#send({ type: 'input_audio_buffer.committed', item_id: item, previous_item_id: null });
-    const model = record(this.#input.transcription ?? {}).model;
+    const { model, prompt } = record(this.#input.transcription ?? {});
     if (typeof model !== 'string') return;
-    const usage =
+    const { behaviour } = this.#facts.scenarios.plan(findDirective(String(prompt)) ?? model, undefined);
+    const usage = reported(behaviour.usage, (bend) =>
       model === 'scribe'
         ? { type: 'duration', seconds }
         : {
             type: 'tokens',
-            input_tokens: tokens,
-            input_token_details: { text_tokens: 0, audio_tokens: tokens },
-            output_tokens: 4,
-            total_tokens: tokens + 4,
-          };
+            input_tokens: bend(tokens),
+            input_token_details: { text_tokens: 0, audio_tokens: bend(tokens) },
+            output_tokens: bend(4),
+            total_tokens: bend(tokens + 4),
+          },
+    );
+    void this.#transcribe(item, behaviour.gapMs, usage);
+  }
+
+  async #transcribe(item: string, gapMs: number, usage: unknown): Promise<void> {
+    const at = { item_id: item, content_index: 0 };
+    const words = ['Something', ' was', ' said.'];
+    for (const delta of words) {
+      if (gapMs > 0) await pause(gapMs);
+      this.#send({ type: 'conversation.item.input_audio_transcription.delta', ...at, delta });
+    }
     this.#send({
       type: 'conversation.item.input_audio_transcription.completed',
-      item_id: item,
-      content_index: 0,
-      transcript: 'Something was said.',
-      usage,
+      ...at,
+      transcript: words.join(''),
+      ...(usage === undefined ? {} : { usage }),
     });
   }
 
   async #create(event: Json): Promise<void> {
+    if (this.#facts.transcribes) {
+      return this.#error(event, 'invalid_value', 'A transcription session makes no responses.');
+    }
     if (this.#running) {
       return this.#error(
         event,
@@ -311,6 +350,11 @@ function merged(old: Json, given: Json): Json {
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a model only transcribes. */
+export function isTranscriber(model: string): boolean {
+  return ['scribe', 'listener'].includes(baseOf(model));
 }
 
 /** The model of a query, without what faults and paces add. */

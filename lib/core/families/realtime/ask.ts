@@ -42,12 +42,18 @@ const models = [
 
 const mediaKeys: ReadonlySet<string> = new Set(['audio', 'image_url', 'data']);
 
+/** Whether the query asks for a session that only transcribes (contract: realtime/transcription). */
+export function isForTranscripts({ params }: Pick<RawAsk, 'params'>): boolean {
+  return params.intent === 'transcription';
+}
+
 /** What an event asks for; the model is that of the session. */
 export function readRealtimeAsk(raw: RawAsk): Ask | Refusal {
   const { scan, params } = raw;
   const model = params.model ?? '';
   if (model === '') {
-    return refusal('invalid_body', 'The query has no "model"; connect to /v1/realtime?model=MODEL.');
+    const intent = isForTranscripts(raw) ? 'intent=transcription&' : '';
+    return refusal('invalid_body', `The query has no "model"; connect to /v1/realtime?${intent}model=MODEL.`);
   }
   const read = takeAll({
     response: readObject(scan, 'response'),

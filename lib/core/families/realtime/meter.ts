@@ -1,5 +1,7 @@
+import type { AskedAudio } from '#lib/core/families/family';
 import { Figures } from '#lib/core/families/reading/figures';
 import { type JsonObject, objectIn, textIn } from '#lib/core/families/reading/json';
+import { writtenTokens } from '#lib/core/metering/estimate-audio';
 import type { Meter } from '#lib/core/metering/meter';
 import { type NestedUsage, type UsageReport, unfinished, usageOf } from '#lib/core/metering/usage';
 
@@ -21,6 +23,12 @@ function bytesPerSecond(format: string | null): number {
 /** @param base64 its length, characters. @returns tokens that a model reads of audio, not rounded. */
 export function heardTokens(base64: number, format: string | null): number {
   return (((base64 * 3) / 4) * HEARD_PER_SECOND) / bytesPerSecond(format);
+}
+
+/** Audio that is transcribed. @param tokens of it, whole. */
+export function heardAudio(tokens: number): AskedAudio {
+  const ms = (tokens / HEARD_PER_SECOND) * 1_000;
+  return { characters: 0, ms, fileMs: ms, heardMs: ms, tokens: writtenTokens(ms), mostMs: ms };
 }
 
 /** What was used before it is known to be all. */

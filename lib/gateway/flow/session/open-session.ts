@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal, Refused, refusal, unaccountable } from '#lib/core/errors';
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import { isForTranscripts } from '#lib/core/families/realtime/ask';
 import type { Claim } from '#lib/gateway/admission/claim';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
 import { readyAttempt } from '#lib/gateway/flow/attempt/ready-attempt';
@@ -35,6 +36,8 @@ export interface OpenSession {
   readonly target: Target;
   /** As the client names the model. */
   readonly requestedModel: string;
+  /** It only transcribes what it hears (contract: realtime/transcription). */
+  readonly transcribes: boolean;
   /** Its slot of concurrency. */
   readonly claim: Claim;
   /** Makes its socket, once, for who listens to it. */
@@ -68,12 +71,13 @@ export async function openSession(
     if (full) throw new Refused(full);
     const { family } = known;
     if (family === null) throw new Error('a session is of a family');
-    const planned = planCall(runtime, await parseAsk(runtime, extendCall(known, { family })));
+    const planned = forTranscripts(planCall(runtime, await parseAsk(runtime, extendCall(known, { family }))));
     const claimed = await claimSession(runtime, planned);
     const { claim, snapshot, ask } = claimed;
     const { accept, drop, target, protocol } = await attempt(runtime, claimed);
     const requestedModel = ask.requestedModel ?? ask.model;
-    return { id: call.id, snapshot, target, requestedModel, claim, accept, drop, protocol };
+    const transcribes = isForTranscripts(ask);
+    return { id: call.id, snapshot, target, requestedModel, transcribes, claim, accept, drop, protocol };
   } catch (error) {
     const sendLastByte = refuseCall(runtime, call, reply, error);
     try {
@@ -85,6 +89,27 @@ export async function openSession(
     }
     return null;
   }
+}
+
+/**
+ * A session of a model that does not speak is for transcripts, whether or not its query says so
+ * (contract: realtime/transcription).
+ * @throws Refused when the query asks for transcripts of a model that speaks.
+ */
+function forTranscripts(call: PlannedCall): PlannedCall {
+  const [target] = call.plan.targets;
+  if (!target) return call;
+  const { ask } = call;
+  if (!target.model.output.includes('audio')) {
+    return extendCall(call, { ask: { ...ask, params: { ...ask.params, intent: 'transcription' } } });
+  }
+  if (!isForTranscripts(ask)) return call;
+  throw new Refused(
+    refusal(
+      'invalid_body',
+      `The model ${target.model.id} speaks; a session with "intent=transcription" needs a "model" that only transcribes. Name such a model, or leave out "intent" to talk to this one.`,
+    ),
+  );
 }
 
 /** Its slot, and a unit of its requests a minute. */

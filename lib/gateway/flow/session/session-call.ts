@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, Refused, refusal, retryIn } from '#lib/core/errors';
-import type { Edit, InputWeight } from '#lib/core/families/family';
+import type { AskedAudio, Edit, InputWeight } from '#lib/core/families/family';
 import { nestedEdits } from '#lib/core/families/nested';
 import { namesLimit } from '#lib/core/families/realtime/ask';
 import type { ResponseMeter } from '#lib/core/families/realtime/meter';
@@ -34,6 +34,8 @@ export interface SessionTerms {
   readonly budget: number | null;
   /** What a response reads beside its own event: the conversation so far. */
   readonly weight: InputWeight;
+  /** What a transcript is made of; absent: it is a response, or its length is reported. */
+  readonly audio?: AskedAudio;
 }
 
 /** An event that passed all checks of a call. */
@@ -192,7 +194,7 @@ export function editsOf({ call, target }: CheckedEvent, limited: boolean): reado
 async function plan(
   runtime: Runtime,
   call: ReturnType<typeof openCall>,
-  { session, budget, weight }: SessionTerms,
+  { session, budget, weight, audio }: SessionTerms,
 ): Promise<CheckedEvent> {
   const matched = matchOperation(call);
   if (isRefusal(matched)) throw new Refused(matched);
@@ -219,6 +221,7 @@ async function plan(
       ask: {
         ...asked.ask,
         requestedModel: session.requestedModel,
+        ...(audio ? { audio } : {}),
         weight: {
           ...own,
           textBytes: own.textBytes + weight.textBytes,

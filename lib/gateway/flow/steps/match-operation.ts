@@ -28,9 +28,14 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Mat
   }
   const { operation } = matched;
   if (operation.socket && call.arrival.inSession !== true) return onlySocket();
-  // A session names its model in the query.
-  const params = operation.socket ? { model: new URLSearchParams(query).get('model') ?? '' } : matched.params;
+  const params = operation.socket ? sessionParams(query) : matched.params;
   return extendCall(call, { query, operation, params, family: familyOf(operation.family) });
+}
+
+/** A session names its model, and what it is for, in the query. */
+function sessionParams(query: string): Readonly<Record<string, string>> {
+  const asked = new URLSearchParams(query);
+  return { model: asked.get('model') ?? '', intent: asked.get('intent') ?? '' };
 }
 
 /** Whether a 405 is due to a WebSocket handshake, which is a GET, on a path that only accepts POST. */
