@@ -55,7 +55,7 @@ const looks: ListColumns<ModelRow, 'providerModels'> = {
   },
   price: {
     className: 'min-w-28',
-    show: ({ price }) => (price === '0 in, 0 out' ? 'Free' : (price ?? 'None')),
+    show: ({ price }) => (price === '$0 in, $0 out' ? 'Free' : (price ?? 'None')),
   },
   protocols: { className: 'min-w-52', show: ({ families }) => families.map(showFamily).join(', ') },
   state: {
