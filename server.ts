@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { loadEnv } from '#lib/platform/env/env';
 import { orExplain } from '#lib/programs/process/explain';
-import { keepTickShape } from '#lib/programs/process/tick-shape';
+import { tuneEngine } from '#lib/programs/process/tune-engine';
 import { readWorkerSettings } from '#lib/programs/process/workers/worker-settings';
 
 /**
  * The process: environment → database → runtime → one listener with two lanes. With WORKERS it starts that many
  * processes of this very program, which listen together.
  */
-keepTickShape();
+tuneEngine();
 // Files, sockets and children of this process are its user's alone.
 process.umask(0o077);
 const settings = readWorkerSettings();
