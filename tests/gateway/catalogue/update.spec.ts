@@ -136,7 +136,7 @@ describe('a price table, applied, changed and applied again (contract: control-p
       '~ offer openai/large at openai: price $2 in, $8 out, $0.5 cached input, $4 cache write of 1 hour → $3 in, $8 out, $0.5 cached input, $4 cache write of 1 hour',
       '+ offer openai/fresh at openai: $1 in, $2 out',
     ]);
-    expect((await versions('openai/large')).map(({ text }) => text.slice(0, 4))).toEqual(['3 in', '2 in']);
+    expect((await versions('openai/large')).map(({ text }) => text.slice(0, 5))).toEqual(['$3 in', '$2 in']);
     const next = await proposals({ provider: 'openai' });
     const differing = next.data.filter(({ kind }) => kind === 'price');
     expect(differing).toMatchObject([{ tables: ['litellm'], after: expect.stringContaining('2 in') }]);
