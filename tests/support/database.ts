@@ -130,9 +130,13 @@ function urlOf(server: string, database: string): string {
   return url.href;
 }
 
-/** A separate server. @param flags `--tls`: it uses TLS with a self-signed certificate. */
+/**
+ * A separate server.
+ * @param flags `--tls`: it uses TLS with a self-signed certificate; `--fleet`: for 100 gateways, with
+ * pg_stat_statements.
+ */
 export async function startPostgres(
-  ...flags: readonly '--tls'[]
+  ...flags: readonly ('--tls' | '--fleet')[]
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const program = fileURLToPath(new URL('./postgres/keeper.ts', import.meta.url));
   const keeper = spawn(process.execPath, [program, ...flags], { stdio: ['pipe', 'pipe', 'inherit'] });

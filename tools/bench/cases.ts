@@ -44,7 +44,7 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
     (count): Case => ({
       name: `streams-${count}`,
       about: `${count} streams at once`,
-      rounds: Math.min(rounds, 2),
+      rounds,
       plan: (target) => ({
         ...base(target),
         kind: 'streams',

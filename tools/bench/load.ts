@@ -8,6 +8,7 @@ import { spread } from './statistics.ts';
  */
 const none = { p50: 0, p99: 0 };
 const empty: LoadResult = {
+  events: 0,
   perSecond: 0,
   answers: 0,
   latencyMs: none,
@@ -105,6 +106,7 @@ async function streams(): Promise<LoadResult> {
   return {
     ...empty,
     answers: firstBytes.length,
+    events: transits.length,
     latencyMs: spread(firstBytes),
     transitMs: spread(transits),
     gapMs: spread(gaps),

@@ -28,12 +28,14 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
   };
   const result = await runLoad(plan, mark).finally(() => clearInterval(watch));
   const [from, to] = [marks[0], marks.at(-1)];
+  const spentMs = from && to ? to.treeMs - from.treeMs : Number.NaN;
   return {
     ...result,
     target: target.name,
     round,
     serverCore: from && to ? (to.processorMs - from.processorMs) / (to.at - from.at) : Number.NaN,
-    answerMs: from && to ? (to.treeMs - from.treeMs) / result.answers : Number.NaN,
+    answerMs: spentMs / result.answers,
+    eventUs: plan.kind === 'streams' ? (spentMs * 1000) / result.events : null,
     streamKib: plan.kind === 'streams' ? (peakKib - idleKib) / plan.connections : null,
     heldKib: null,
   };

@@ -27,6 +27,8 @@ export interface LoadResult {
   readonly perSecond: number;
   /** Answers that were measured. */
   readonly answers: number;
+  /** Events of streams that were read. */
+  readonly events: number;
   /** Of a whole answer; for a stream, the time to its first byte. */
   readonly latencyMs: Spread;
   /** From the upstream's write to the client's read, a stream's event. */
@@ -45,6 +47,8 @@ export interface Measured extends LoadResult {
   readonly serverCore: number;
   /** Processor time of the server and its child processes (its database) for each answer, ms. */
   readonly answerMs: number;
+  /** The same for each event of a stream, with its share of the call, µs; null: no streams. */
+  readonly eventUs: number | null;
   /** Resident memory added per stream, KiB; null: no streams. */
   readonly streamKib: number | null;
   /** Memory that the server holds per stream after garbage collection, KiB; null: it does not report it. */

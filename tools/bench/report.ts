@@ -5,13 +5,30 @@ export type Results = Readonly<Record<string, readonly Measured[]>>;
 
 /** The median of a figure of one target. */
 type Of = (read: (one: Measured) => number) => number;
+/** A figure of one target in each round. */
+type Each = (read: (one: Measured) => number) => readonly number[];
 /** A column: its head, and the cell of a target. `floor` gives the figures of the upstream only. */
-type Column = readonly [head: string, cell: (of: Of, floor: Of) => string];
+type Column = readonly [head: string, cell: (of: Of, floor: Of, each: Each) => string];
 
 const first = ({ latencyMs }: Measured) => latencyMs.p50;
 const transit = ({ transitMs }: Measured) => transitMs.p50;
 const serverCore: Column = ['server core', (of) => `${Math.round(of((one) => one.serverCore) * 100)}%`];
 const count = (value: number) => Math.round(value).toLocaleString('en');
+
+const callUs: Column = [
+  'processor µs/call',
+  (_of, _floor, each) => range(each(({ answerMs }) => answerMs * 1000)),
+];
+const eventUs: Column = [
+  'processor µs/event',
+  (_of, _floor, each) => range(each((one) => one.eventUs ?? Number.NaN)),
+];
+
+/** The median, and the lowest and highest round. */
+function range(values: readonly number[]): string {
+  const [middle, low, high] = [median(values), Math.min(...values), Math.max(...values)].map(count);
+  return `${middle} (${low}–${high})`;
+}
 
 const requestColumns: readonly Column[] = [
   ['requests/s', (of) => count(of((one) => one.perSecond))],
@@ -20,6 +37,7 @@ const requestColumns: readonly Column[] = [
   ['added p50 ms', (of, floor) => added(of(first), floor(first))],
   serverCore,
   ['per core-second', (of) => count(of(perCore))],
+  callUs,
 ];
 const streamColumns: readonly Column[] = [
   ['first byte p50', (of) => of(first).toFixed(2)],
@@ -32,11 +50,9 @@ const streamColumns: readonly Column[] = [
   ['p99', (of) => of((one) => one.gapMs.p99).toFixed(1)],
   ['KiB/stream', (of) => of((one) => one.streamKib ?? 0).toFixed(1)],
   serverCore,
+  eventUs,
 ];
-const bodyColumns: readonly Column[] = [
-  ['processor ms/call', (of) => of((one) => one.answerMs).toFixed(3)],
-  ...requestColumns.slice(0, 3),
-];
+const bodyColumns: readonly Column[] = [callUs, ...requestColumns.slice(0, 3)];
 const firstWordColumns: readonly Column[] = [
   ['first byte p50', (of) => of(first).toFixed(2)],
   ['p99', (of) => of(({ latencyMs }) => latencyMs.p99).toFixed(2)],
@@ -103,7 +119,8 @@ function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][
       median(all.filter((one) => one.target === target).map(read));
   const rows = [...new Set(all.map((one) => one.target))].map((target) => {
     const errors = all.reduce((sum, one) => sum + (one.target === target ? one.errors : 0), 0);
-    const cells = columns.map(([, cell]) => cell(ofTarget(target), ofTarget('upstream')));
+    const each: Each = (read) => all.filter((one) => one.target === target).map(read);
+    const cells = columns.map(([, cell]) => cell(ofTarget(target), ofTarget('upstream'), each));
     return [target, ...cells, String(errors)];
   });
   return [['target', ...columns.map(([head]) => head), 'errors'], ...rows];

@@ -68,11 +68,12 @@ function publicDispatcher(): Agent {
   return new Agent({ connect: { lookup: redirectLookup, timeout: 5_000 }, keepAliveTimeout: 1_000 });
 }
 
-/** Sends one event that is due. @returns whether there was one. */
-export async function deliverOne(host: DeliveryHost): Promise<boolean> {
+/** Sends one event that is due. @param found called before it is sent. @returns whether there was one. */
+export async function deliverOne(host: DeliveryHost, found = () => {}): Promise<boolean> {
   const { rows } = await host.pool.query<Taken>(take);
   const [delivery] = rows;
   if (delivery === undefined) return false;
+  found();
   const { id, tries } = delivery;
   const sent = await send(host, delivery).catch((error: unknown) => ({
     status: null,

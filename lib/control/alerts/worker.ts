@@ -1,6 +1,7 @@
 import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/control/alerts/deliver';
 import { tellAlerts } from '#lib/control/alerts/raise';
 import { type AskUse, RateWatch } from '#lib/control/alerts/rates';
+import { inLanes } from '#lib/platform/in-lanes';
 import { type Repeated, repeat } from '#lib/platform/repeat';
 
 const lookMs = 30_000;
@@ -15,18 +16,13 @@ export function startAlerts(
   const host = deliveryHost(given);
   const rates = new RateWatch(host.pool, given.limitUse);
   let stopped = false;
-  const sendAll = async () => {
-    while (!stopped && (await deliverOne(host)));
-  };
+  const sendAll = () => inLanes(lanes, async (found) => !stopped && (await deliverOne(host, found)));
   const look = async () => {
     const nowMs = Date.now();
     await tellAlerts(host.pool, nowMs, await rates.find(nowMs));
     await forget(host);
   };
-  const running = [
-    repeat(lookMs, look, host.report),
-    repeat(sendMs, () => Promise.all(Array.from({ length: lanes }, sendAll)), host.report),
-  ];
+  const running = [repeat(lookMs, look, host.report), repeat(sendMs, sendAll, host.report)];
   return {
     stop: async () => {
       stopped = true;

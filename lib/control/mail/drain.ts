@@ -2,6 +2,7 @@ import type { Letter } from '#lib/control/mail/letter';
 import type { Transport } from '#lib/control/mail/transport';
 import { messageOf } from '#lib/core/errors';
 import type { Db } from '#lib/platform/data/db';
+import { inLanes } from '#lib/platform/in-lanes';
 
 /** A mail in the outbox. */
 export interface Mail {
@@ -55,7 +56,7 @@ export function openOutbox(host: OutboxHost): Outbox {
   const run = async () => {
     do {
       again = false;
-      await Promise.all(Array.from({ length: lanes }, () => sendAll(host, () => stopped)));
+      await inLanes(lanes, async (found) => !stopped && (await sendNext(host, found)));
     } while (again && !stopped);
   };
   const start = () => {
@@ -92,13 +93,14 @@ export function openOutbox(host: OutboxHost): Outbox {
   };
 }
 
-async function sendAll(host: OutboxHost, stopped: () => boolean): Promise<void> {
-  while (!stopped()) {
-    const { rows } = await host.db.pool.query<Mail & { tries: number }>(take);
-    const [mail] = rows;
-    if (mail === undefined) return;
-    await sendOne(host, mail);
-  }
+/** @returns whether a mail was due. */
+async function sendNext(host: OutboxHost, found: () => void): Promise<boolean> {
+  const { rows } = await host.db.pool.query<Mail & { tries: number }>(take);
+  const [mail] = rows;
+  if (mail === undefined) return false;
+  found();
+  await sendOne(host, mail);
+  return true;
 }
 
 async function sendOne(host: OutboxHost, mail: Mail & { tries: number }): Promise<void> {

@@ -19,6 +19,7 @@ import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
 import { createUploadTickets } from '#lib/gateway/flow/upload/ticket';
 import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
 import { openSharedLimits } from '#lib/gateway/limits/store/open-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
@@ -66,6 +67,8 @@ interface AssembleOptions {
   readonly clock?: Clock;
   /** Limits count only in this process, whatever store is configured. */
   readonly limitsInMemory?: boolean;
+  /** Used instead of the configured store of limits: one by the clock of a simulation. */
+  readonly limitStore?: LimitStore;
 }
 
 /**
@@ -76,7 +79,7 @@ export async function assemble(
   env: Env,
   { db, upstreams, worker, openBooks }: AssembleContext,
   log: Logger,
-  { clock = systemClock, limitsInMemory = false }: AssembleOptions = {},
+  { clock = systemClock, limitsInMemory = false, limitStore }: AssembleOptions = {},
 ) {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
@@ -84,7 +87,9 @@ export async function assemble(
   const { report } = faults;
 
   // Before old weeks are dropped: their rows show which calls of an old journal were posted.
-  const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
+  const shared = limitsInMemory
+    ? null
+    : await openSharedLimits({ env, db, ownerId, clock, log, limitStore, report });
   const open = { env, db, worker, ownerId, clock, log, shared, report };
   const books = await openBooks(open);
   const { journal, coordinator } = books;

@@ -6,7 +6,8 @@ import { freePort } from '#tests/support/run/free-port';
 
 // Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves no
 // server behind. Prints the server's address once it accepts connections. With `--tls` it has a self-signed
-// certificate for 127.0.0.1, `server.crt` next to its data; role and database `locked` then need a password.
+// certificate for 127.0.0.1, `server.crt` next to its data; role and database `locked` then need a password. With
+// `--fleet` it takes the connections of 100 gateways, and counts what each statement took (pg_stat_statements).
 
 const owner = serverAccount();
 const place = makePlace(owner);
@@ -48,13 +49,18 @@ const settings = {
   listen_addresses: '127.0.0.1',
   port,
   unix_socket_directories: '',
-  max_connections: 300,
+  max_connections: process.argv.includes('--fleet') ? 3_000 : 300,
   fsync: 'off',
   synchronous_commit: 'on',
   full_page_writes: 'off',
   shared_buffers: '64MB',
   autovacuum: 'off',
   ...(process.argv.includes('--tls') && { ssl: 'on' }),
+  ...(process.argv.includes('--fleet') && {
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.max': 20_000,
+    'pg_stat_statements.track_planning': 'on',
+  }),
 };
 const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 const server = spawn(join(programs, 'bin/postgres'), ['-D', data, ...flags], {

@@ -26,6 +26,7 @@ export async function measureHeld(target: Target, round: number, plan: LoadPlan)
     round,
     serverCore: Number.NaN,
     answerMs: Number.NaN,
+    eventUs: null,
     streamKib: null,
     heldKib: idle === null || most === null ? null : (most - idle) / 1024 / plan.connections,
   };

@@ -5,7 +5,7 @@ import { usageOf } from '#lib/core/metering/usage';
 import type { AttemptRecord, CloseEntry } from '#lib/gateway/settlement/pure/entry';
 import { idFloor } from '#lib/platform/ids';
 
-interface Key {
+export interface Key {
   readonly workspaceId: string;
   readonly keyId: string;
 }
@@ -46,7 +46,8 @@ export function callsOf(keys: readonly Key[], count: number, beginMs: number): C
   return Array.from({ length: count }, (_, at) => closeOf(keys, at, beginMs + at));
 }
 
-function closeOf(keys: readonly Key[], at: number, atMs: number): CloseEntry {
+/** The `at`-th of these calls. @param atMs when it begins, ms since the epoch. */
+export function closeOf(keys: readonly Key[], at: number, atMs: number): CloseEntry {
   const key = keys[(at * 7) % keys.length];
   const model = models[at % 4] ?? '';
   const [provider = ''] = model.split('/');

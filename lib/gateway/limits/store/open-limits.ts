@@ -16,6 +16,8 @@ interface Parts {
   readonly ownerId: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Used instead of the configured store: one by the clock of a simulation. */
+  readonly limitStore?: LimitStore | undefined;
   report(error: unknown, callId: null): void;
 }
 
@@ -27,7 +29,8 @@ export async function openSharedLimits(parts: Parts): Promise<SharedLimits | nul
   const { env, db, ownerId, clock, log } = parts;
   const report = (error: unknown) => parts.report(error, null);
   const quiet = (error: unknown) => log.debug({ reason: messageOf(error) }, 'limit store');
-  const store = await openLimitStore(env, db.pool.options.connectionString ?? null, quiet);
+  const store =
+    parts.limitStore ?? (await openLimitStore(env, db.pool.options.connectionString ?? null, quiet));
   if (!store) return null;
   const fleet = createFleet(db.pool, ownerId, report);
   return new SharedLimits({
