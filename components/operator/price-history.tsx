@@ -34,7 +34,7 @@ export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps
       <Table label={`Price versions at ${provider}`} framed={false}>
         <thead>
           <tr>
-            <HeadCell>USD per million</HeadCell>
+            <HeadCell>Price, tokens per million</HeadCell>
             <HeadCell>From</HeadCell>
             <HeadCell>Until</HeadCell>
           </tr>

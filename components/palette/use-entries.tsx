@@ -30,6 +30,7 @@ import {
 import { destinationHref, destinations, hasPage } from '#components/shell/navigation';
 import { operatorDestinations, operatorHref } from '#components/shell/operator-navigation';
 import { operatorWords, pageWords } from '#lib/console/palette-words';
+import { rankOf } from '#lib/console/search-rank';
 import { showForeign } from '#lib/console/show/foreign';
 
 const themes = [
@@ -175,13 +176,22 @@ export function useEntries(
   const usual = groups
     // The names that the server returned are shown only in a search.
     .filter(({ label }) => text !== '' || (label !== 'API keys' && label !== 'Models'))
-    .filter(({ items }) => items.length > 0);
+    .filter(({ items }) => items.length > 0)
+    .map((group) => bestFirst(group, text))
+    .sort((one, other) => one.rank - other.rank);
   const offered = isLikelyId(text) ? [call, ...usual] : isPossibleId(text) ? [...usual, call] : usual;
   return {
     groups: offered,
     notice: told?.id === text ? told.notice : null,
     find: (id) => (isPossibleId(id) ? void find(id) : undefined),
   };
+}
+
+/** A group with the entries first whose labels fit the search best; equal ones keep their order. */
+function bestFirst({ label, items }: EntryGroup, text: string) {
+  const ranked = items.map((entry) => ({ entry, rank: rankOf(entry.label, text) }));
+  ranked.sort((one, other) => one.rank - other.rank);
+  return { label, items: ranked.map(({ entry }) => entry), rank: ranked[0]?.rank ?? 0 };
 }
 
 const nothingThere = { pages: [], actions: [], keys: [], models: [] };

@@ -70,7 +70,7 @@ function restored({ start }: State, kept: Kept): State {
  * @param place names workspace and policy.
  */
 export function usePolicyDraft(opened: OpenedPolicy, place: string) {
-  const storage = `routing-draft ${place}`;
+  const storage = storedAt(place);
   const [state, setState] = useState<State>(() => {
     const start = startOf(opened);
     return { start, policy: start.policy, notice: null };
@@ -118,6 +118,22 @@ export function usePolicyDraft(opened: OpenedPolicy, place: string) {
       setState({ start: now, policy: now.policy, notice: null });
     },
   };
+}
+
+const storedAt = (place: string) => `routing-draft ${place}`;
+
+/** The models of a workspace with unsaved changes to their policy in this browser, without the default policy. */
+export function unsavedModels(workspace: string): string[] {
+  const start = storedAt(`${workspace} `);
+  try {
+    return Object.keys(window.localStorage)
+      .filter((name) => name.startsWith(start) && readKept(name) !== null)
+      .map((name) => name.slice(start.length))
+      .filter((place) => place !== 'default')
+      .sort();
+  } catch {
+    return [];
+  }
 }
 
 /** Without localStorage, a reload loses unsaved changes and nothing else. */

@@ -2,12 +2,14 @@
 
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
+import { useEffect, useState } from 'react';
+import { unsavedModels } from '#components/routing/policy-draft';
 import { classNames } from '#components/ui/class-names';
 import { NamePicker } from '#components/ui/name-picker';
 
 interface PolicyTabsProps {
-  /** URL of the page. */
-  here: string;
+  /** Slug. */
+  workspace: string;
   /** Models that have their own policy or draft. */
   models: readonly string[];
   /** The selected model; null: the default. */
@@ -21,9 +23,17 @@ const addressOf = (here: string, model: string | null) =>
   model === null ? here : `${here}?model=${encodeURIComponent(model)}`;
 
 /** The policies of a workspace: its default, and those of models that override it. */
-export function PolicyTabs({ here, models, current, names, locked }: PolicyTabsProps) {
+export function PolicyTabs({ workspace, models, current, names, locked }: PolicyTabsProps) {
   const router = useRouter();
-  const all = [null, ...new Set([...models, ...(current === null ? [] : [current])])];
+  const here = `/${workspace}/routing`;
+  const [unsaved, setUnsaved] = useState<readonly string[]>([]);
+  useEffect(() => {
+    // The current one is listed anyway; one that was left may have unsaved changes now.
+    setUnsaved(unsavedModels(workspace).filter((model) => model !== current));
+  }, [workspace, current]);
+  // Models leave the catalogue.
+  const offered = unsaved.filter((model) => names.includes(model));
+  const all = [null, ...new Set([...models, ...offered, ...(current === null ? [] : [current])])];
   return (
     <nav aria-label="Policies" className="flex flex-wrap items-center gap-1.5">
       {all.map((model) => (
@@ -42,6 +52,9 @@ export function PolicyTabs({ here, models, current, names, locked }: PolicyTabsP
           <span className="truncate" title={model ?? undefined}>
             {model ?? 'Default'}
           </span>
+          {model !== null && offered.includes(model) ? (
+            <span className="ml-1.5 font-sans text-warn text-xs">unsaved</span>
+          ) : null}
         </Link>
       ))}
       {locked ? null : (

@@ -17,12 +17,15 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
   const pathname = usePathname();
   const close = useContext(CloseSheet);
   return (
-    <nav aria-label={label} className="-mx-3 grid min-h-40 flex-1 content-start gap-3 overflow-y-auto px-3">
+    <nav
+      aria-label={label}
+      className="-mx-3 grid min-h-40 flex-1 content-start gap-3 lg:gap-2 overflow-y-auto px-3"
+    >
       {groups
         .filter(({ pages }) => pages.length > 0)
         .map((group) => (
           <div key={group.label ?? 'top'} className="grid gap-0.5">
-            {group.label ? <p className="px-2 pb-1 text-muted text-xs">{group.label}</p> : null}
+            {group.label ? <p className="px-2 pb-1 text-muted text-xs lg:pb-0.5">{group.label}</p> : null}
             {group.pages.map((page) => {
               const href = hrefOf(page.path);
               const here = pathname === href || (page.path !== '' && pathname.startsWith(`${href}/`));

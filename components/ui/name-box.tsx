@@ -5,6 +5,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import { classNames } from '#components/ui/class-names';
 import { NameBoxFrame, type NamePickerProps, nameBoxStyle, type Option } from '#components/ui/name-box-frame';
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
+import { rankOf } from '#lib/console/search-rank';
 
 interface NameBoxProps extends NamePickerProps {
   /** Text typed into the input that this one replaces. */
@@ -81,7 +82,7 @@ export function NameBox({ label, names, shown, none, onPick, typed, focused, sta
   );
 }
 
-/** What the list offers: the names, or what is found for a text; the last answer stays until the next one is there. */
+/** What the list offers: the names, those first that fit a text best, or what is found for a text; the last answer stays until the next one is there. */
 function useOptions(names: NamePickerProps['names'], text: string): readonly Option[] {
   const [found, setFound] = useState<readonly Option[]>([]);
   const find = useEffectEvent((asked: string) => (typeof names === 'function' ? names(asked) : null));
@@ -98,7 +99,10 @@ function useOptions(names: NamePickerProps['names'], text: string): readonly Opt
       clearTimeout(timer);
     };
   }, [text]);
-  return typeof names === 'function' ? found : names.map((name) => ({ value: name, label: name }));
+  if (typeof names === 'function') return found;
+  return names
+    .map((name) => ({ value: name, label: name, rank: rankOf(name, text) }))
+    .sort((one, other) => one.rank - other.rank);
 }
 
 /** As if somebody typed it: the list opens, is narrowed and has its first name marked. */

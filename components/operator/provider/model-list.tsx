@@ -54,8 +54,8 @@ const looks: ListColumns<ModelRow, 'providerModels'> = {
       contextTokens > 0 ? showTokens(contextTokens) : <span className="text-muted">Unknown</span>,
   },
   price: {
-    className: 'min-w-28',
-    show: ({ price }) => (price === '0 in, 0 out' ? 'Free' : (price ?? 'None')),
+    className: 'min-w-28 [overflow-wrap:anywhere]',
+    show: ({ price }) => (price === '$0 in, $0 out' ? 'Free' : (price ?? 'None')),
   },
   protocols: { className: 'min-w-52', show: ({ families }) => families.map(showFamily).join(', ') },
   state: {

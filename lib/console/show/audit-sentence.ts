@@ -132,9 +132,12 @@ function published(row: Parameters<Sentence>[0]): string {
   return `published ${version}${policy(row)}${policyChanges(row, 'policy')}`;
 }
 
+/** Rows name the default policy "default" or, as it is stored, with an empty string. */
 function policy({ is, was }: Parameters<Sentence>[0]): string {
   const model = is.model ?? was.model;
-  return typeof model === 'string' && model !== 'default' ? `the policy of ${model}` : 'the default policy';
+  return typeof model === 'string' && model !== 'default' && model !== ''
+    ? `the policy of ${model}`
+    : 'the default policy';
 }
 
 function policyChanges({ was, is }: Parameters<Sentence>[0], key: 'policy' | 'draft'): string {

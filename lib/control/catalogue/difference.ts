@@ -251,20 +251,20 @@ const perPiece: Readonly<Record<string, string>> = {
   request: 'a request',
 };
 
-/** "0.5 cached input", "0.01 a web search", "image by 1024x1024/1536x1024". @param rate nano-dollars per million. */
+/** "$0.5 cached input", "$0.01 a web search", "image by 1024x1024/1536x1024". @param rate nano-dollars per million. */
 function rateText(name: string, rate: bigint | object): string {
   if (typeof rate !== 'bigint') return `${perMillion[name] ?? name} by ${Object.keys(rate).join('/')}`;
-  return `${rateUsd(name, rate)} ${perPiece[name] ?? perMillion[name] ?? name}`;
+  return `$${rateUsd(name, rate)} ${perPiece[name] ?? perMillion[name] ?? name}`;
 }
 
-/** "2 in, 8 out, 0.5 cached input" in dollars per million, and "0.01 a web search" for what is priced by the piece. */
+/** "$2 in, $8 out, $0.5 cached input" in dollars per million, and "$0.01 a web search" for what is priced by the piece. */
 export function priceText(price: Price | null): string {
   if (price === null) return 'unpriced';
   const { input, output, audioMs, ...rest } = price.base;
   const parts = [
-    input === undefined ? '' : `${formatUsd(input)} in`,
-    output === undefined ? '' : `${formatUsd(output)} out`,
-    audioMs === undefined ? '' : `${formatUsd(hourlyNano(audioMs))} an hour of audio`,
+    input === undefined ? '' : `$${formatUsd(input)} in`,
+    output === undefined ? '' : `$${formatUsd(output)} out`,
+    audioMs === undefined ? '' : `$${formatUsd(hourlyNano(audioMs))} an hour of audio`,
     ...Object.entries(rest).map(([name, rate]) => rateText(name, rate)),
     price.tiers.length > 0 ? `${price.tiers.length} ${price.tiers.length === 1 ? 'tier' : 'tiers'}` : '',
     ...Object.keys(price.serviceTiers).map((tier) => `${tier} tier`),

@@ -88,7 +88,7 @@ test('an address that does not answer is explained, corrected, and its models ar
   await expectAccessibleInEachLook(page);
   await models.getByRole('button', { name: 'Offer 1 model' }).click();
   const row = page.getByRole('row').filter({ hasText: `${own}/talks` });
-  await expect(row).toContainText('0.5 in, 1.5 out');
+  await expect(row).toContainText('$0.5 in, $1.5 out');
   const offer = await db.prisma.offer.findFirstOrThrow({ where: { providerId: own } });
   expect(offer.abilities).toEqual({ tools: true, images: false });
   await row.getByRole('button', { name: `Withdraw ${own}/talks` }).click();

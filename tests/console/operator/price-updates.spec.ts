@@ -39,8 +39,8 @@ models:
   await expect(tables.getByText('1 unknown field')).toBeVisible();
   const prices = page.getByRole('region', { name: 'Changed prices' });
   const fresh = page.getByRole('region', { name: `New models of ${own}` });
-  await expect(prices).toContainText('2 in, 8 out → 3 in, 8 out');
-  await expect(fresh).toContainText('1 in, 2 out');
+  await expect(prices).toContainText('$2 in, $8 out → $3 in, $8 out');
+  await expect(fresh).toContainText('$1 in, $2 out');
 
   // Someone else reads a newer table meanwhile.
   await prices.getByLabel(`${own}/a at ${own}`).check();
@@ -50,20 +50,20 @@ models:
   await dialog.getByRole('button', { name: 'Accept' }).click();
   await expect(page.getByText('this proposal is no longer current')).toBeVisible();
   await page.reload();
-  await expect(prices).toContainText('2 in, 8 out → 4 in, 8 out');
+  await expect(prices).toContainText('$2 in, $8 out → $4 in, $8 out');
   await prices.getByLabel(`${own}/a at ${own}`).check();
   await page.getByRole('button', { name: 'Accept 1' }).click();
   await dialog.getByRole('button', { name: 'Accept' }).click();
   await expect(page.getByText('1 proposal accepted')).toBeVisible();
   const { data } = await operate(db, listPrices, { model: `${own}/a` });
-  expect(data.map(({ text: price }) => price)).toEqual(['4 in, 8 out', '2 in, 8 out']);
+  expect(data.map(({ text: price }) => price)).toEqual(['$4 in, $8 out', '$2 in, $8 out']);
 
   await fresh.getByLabel(`at ${own}`).first().check();
   await page.getByRole('button', { name: 'Dismiss 1' }).click();
   await dialog.getByRole('button', { name: 'Dismiss' }).click();
   await expect(fresh).toHaveCount(0);
   await page.getByRole('link', { name: /dismissed proposal/ }).click();
-  await expect(fresh).toContainText('1 in, 2 out');
+  await expect(fresh).toContainText('$1 in, $2 out');
 
   await tables.getByLabel('Check every day').check();
   const daily = async () => (await operate(db, listProposals, {})).tables.some((table) => table.daily);

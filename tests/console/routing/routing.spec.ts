@@ -130,3 +130,20 @@ test('a model’s policy inherits each setting from the default, and read-only m
   await expect(page.getByText('Your role is viewer.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Publish…' })).toHaveCount(0);
 });
+
+test('a model’s policy with only unsaved changes stays in the list of policies, and the best match is the first name', async ({
+  page,
+  home,
+}) => {
+  await page.goto(`/${home.slug}/routing?model=sandbox%2Fecho`);
+  await page.getByRole('button', { name: 'Override sort the rest' }).click();
+  await expect(page.getByRole('button', { name: 'Publish…' })).toBeEnabled();
+  const policies = page.getByRole('navigation', { name: 'Policies' });
+  await policies.getByRole('link', { name: 'Default' }).click();
+  await expect(policies.getByRole('link', { name: 'Default' })).toHaveAttribute('aria-current', 'page');
+  await expect(policies.getByRole('link', { name: /^sandbox\/echo\s*unsaved$/ })).toBeVisible();
+  const box = page.getByRole('combobox', { name: 'Add a fallback model' });
+  await box.focus();
+  await page.keyboard.type('mini');
+  await expect(page.getByRole('option').first()).toHaveText('sandbox/mini');
+});

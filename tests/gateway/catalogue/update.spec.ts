@@ -116,13 +116,13 @@ describe('a price table, applied, changed and applied again (contract: control-p
       {
         kind: 'price',
         model: 'openai/large',
-        before: '2 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
-        after: '3 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
+        before: '$2 in, $8 out, $0.5 cached input, $4 cache write of 1 hour',
+        after: '$3 in, $8 out, $0.5 cached input, $4 cache write of 1 hour',
         others: [{ table: 'litellm', says: 'the price in force' }],
         warnings: ['not in the table, so it stays as it is: cacheWrite1h'],
         effect: { calls: 2, charged: '7', preview: '8.5', difference: '1.5' },
       },
-      { kind: 'new', model: 'openai/fresh', after: '1 in, 2 out', effect: null },
+      { kind: 'new', model: 'openai/fresh', after: '$1 in, $2 out', effect: null },
     ]);
     expect(await exported()).toEqual(before);
     expect(await versions('openai/large')).toHaveLength(1);
@@ -133,10 +133,10 @@ describe('a price table, applied, changed and applied again (contract: control-p
     const { changes } = await accept(...shown.data.map(({ id }) => id));
     expect(changes).toEqual([
       '+ model openai/fresh',
-      '~ offer openai/large at openai: price 2 in, 8 out, 0.5 cached input, 4 cache write of 1 hour → 3 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
-      '+ offer openai/fresh at openai: 1 in, 2 out',
+      '~ offer openai/large at openai: price $2 in, $8 out, $0.5 cached input, $4 cache write of 1 hour → $3 in, $8 out, $0.5 cached input, $4 cache write of 1 hour',
+      '+ offer openai/fresh at openai: $1 in, $2 out',
     ]);
-    expect((await versions('openai/large')).map(({ text }) => text.slice(0, 4))).toEqual(['3 in', '2 in']);
+    expect((await versions('openai/large')).map(({ text }) => text.slice(0, 5))).toEqual(['$3 in', '$2 in']);
     const next = await proposals({ provider: 'openai' });
     const differing = next.data.filter(({ kind }) => kind === 'price');
     expect(differing).toMatchObject([{ tables: ['litellm'], after: expect.stringContaining('2 in') }]);
@@ -281,7 +281,7 @@ describe('the public tables (contract: control-plane/price-tables)', () => {
     const other = new URL(tableAddresses.litellm);
     agent.get(other.origin).intercept({ path: other.pathname }).reply(500, 'no');
     const shown = await read();
-    expect(shown.accepted).toEqual(['+ model openai/plain', '+ offer openai/plain at openai: 1 in, 3 out']);
+    expect(shown.accepted).toEqual(['+ model openai/plain', '+ offer openai/plain at openai: $1 in, $3 out']);
     expect(shown.standing).toEqual(['openai']);
     expect(shown.data.map(({ kind, model }) => [kind, model])).toEqual([
       ['price', 'openai/large'],

@@ -150,7 +150,7 @@ describe('a start on a server (contract: operations/catalogue-start)', () => {
         message: expect.stringContaining('differs from the catalogue of this version'),
         fields: {
           differences: 2,
-          first: [`+ model ${own}/b`, `+ offer ${own}/b at ${own}: 2 in, priority tier`],
+          first: [`+ model ${own}/b`, `+ offer ${own}/b at ${own}: $2 in, priority tier`],
           command: 'gateway catalogue apply catalogue',
         },
       },

@@ -93,7 +93,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     expect(first.out.split('\n')).toEqual([
       `+ provider ${own}`,
       `+ model ${own}/model`,
-      `+ offer ${own}/model at ${own}: 2 in`,
+      `+ offer ${own}/model at ${own}: $2 in`,
       '',
     ]);
     expect(await gateway.run('catalogue', 'apply', path)).toEqual({ exit: 0, out: 'no change\n', err: '' });
@@ -131,7 +131,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
   it('adds a price version for a changed price alone', async () => {
     await apply(yaml());
     expect(await apply(yaml({ price: '{ input: "3" }' }))).toEqual([
-      `~ offer ${own}/model at ${own}: price 2 in → 3 in`,
+      `~ offer ${own}/model at ${own}: price $2 in → $3 in`,
     ]);
     await apply(yaml({ price: '{ input: "3" }' }).replace('name: Model', 'name: Renamed'));
     expect(await prices()).toEqual([{ input: '2000000000' }, { input: '3000000000' }]);
@@ -194,7 +194,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     const path = write(more);
     const applied = await gateway.json('catalogue', 'apply', path, '--prune');
     expect(applied).toEqual({
-      changes: [`+ model ${own}/more`, `+ offer ${own}/more at ${own}: 2 in`],
+      changes: [`+ model ${own}/more`, `+ offer ${own}/more at ${own}: $2 in`],
       leftOut: [],
     });
     expect(await inForce()).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
   it('unprices an offer that the file gives no price any more', async () => {
     await apply(yaml());
     expect(await apply(yaml({ price: '' }))).toEqual([
-      `~ offer ${own}/model at ${own}: price 2 in → unpriced`,
+      `~ offer ${own}/model at ${own}: price $2 in → unpriced`,
     ]);
     expect((await inForce())[0]?.price).toBeNull();
     expect(await apply(yaml({ price: '' }))).toEqual([]);
@@ -320,7 +320,7 @@ describe('catalogue list', () => {
         price: {
           input: '2',
           output: null,
-          text: '2 in',
+          text: '$2 in',
           source: null,
           effectiveAt: expect.any(String),
           bands: [

@@ -43,8 +43,8 @@ it('adds a provider, finds its models, offers one, and exports and applies the c
     [
       '+ model ollama/echo',
       '+ model ollama/mini',
-      '+ offer ollama/echo at ollama: 0 in, 0 out',
-      '+ offer ollama/mini at ollama: 1 in, 2 out\n',
+      '+ offer ollama/echo at ollama: $0 in, $0 out',
+      '+ offer ollama/mini at ollama: $1 in, $2 out\n',
     ].join('\n'),
   );
   expect(await run('provider', 'test', 'ollama')).toContain('ollama/echo');

@@ -29,6 +29,8 @@ describe('an audit row in words', () => {
     expect(told('policy.publish', { policy: {} }, after)).toBe(
       'published version 1 of the default policy: Fallback models: added sandbox/mini as number 2',
     );
+    const stored = { policy: {}, model: '', version: 2 };
+    expect(told('policy.publish', { policy: {} }, stored)).toBe('published version 2 of the default policy');
     expect(told('policy.discard', { draft: {} }, { draft: {}, model: 'a/b' })).toBe(
       'discarded the draft of the policy of a/b',
     );

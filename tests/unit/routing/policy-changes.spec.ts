@@ -24,11 +24,12 @@ describe('what differs between two policies, in words', () => {
       ['Aliases: smart x/1 → x/1, then x/2'],
     ],
     [{ maxPrice: { input: '5' } }, {}, ['Highest price: removed input']],
-    [{ maxBatchHold: '5' }, { maxBatchHold: '9' }, ['Highest hold of a batch: 5 → 9']],
+    [{ maxPrice: { input: '5' } }, { maxPrice: { input: '7' } }, ['Highest price: input $5 → $7']],
+    [{ maxBatchHold: '5' }, { maxBatchHold: '9' }, ['Highest hold of a batch: $5 → $9']],
     [
       { timeouts: { idleMs: 5 } },
-      { timeouts: { idleMs: 9, connectMs: 2 } },
-      ['Time limits: pause between words 5 ms → 9 ms', 'Time limits: connect is 2 ms'],
+      { timeouts: { idleMs: 90_000, connectMs: 120_000 } },
+      ['Time limits: pause between words 5 ms → 90 s', 'Time limits: connect is 2 min'],
     ],
     [{ unknown: 1 }, { unknown: [1] }, ['unknown: 1 → 1']],
   ])('%j → %j', (before, after, said) => {

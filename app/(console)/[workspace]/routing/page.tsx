@@ -58,7 +58,7 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
         default.
       </PageHead>
       <PolicyTabs
-        here={`/${slug}/routing`}
+        workspace={slug}
         models={Object.keys(policies.models)}
         current={model}
         names={names.models}

@@ -12,6 +12,7 @@ import { listProposals, setDailyUpdate, updateCatalogue } from '#lib/control/ope
 import { read } from '#lib/control/operations/declare';
 import { words } from '#lib/control/operations/field/kinds';
 import { mostRows, pagingBy } from '#lib/control/operations/field/paging';
+import { readTests, type Tested } from '#lib/control/operations/provider/tested';
 import { notFound, quoted } from '#lib/control/operations/refusal';
 import { listRoutable } from '#lib/gateway/routing/pure/exclude';
 
@@ -72,12 +73,22 @@ export const listModelNames = read({
     const spoken = models.filter(({ offers }) =>
       offers.some(({ families, price }) => families.includes('chat') && price !== null),
     );
-    const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
+    const failing = failingProviders(await readTests(context.store));
+    const works = ({ offers }: ListedModel) => offers.some(({ provider }) => !failing.has(provider));
+    const callable = spoken.filter(({ id }) => routable.has(id));
+    const example = callable.find(works) ?? callable[0] ?? spoken[0] ?? null;
     const providers = [...catalogue.providers.keys()].sort();
     const data = models.filter(({ offers }) => offers.length > 0).map(({ id }) => id);
     return { data, providers, offered: offeredBy(models), example: example?.id ?? null };
   },
 });
+
+/** Providers of which every tested credential failed its latest test. */
+function failingProviders(tests: readonly Tested[]): ReadonlySet<string> {
+  const failing = new Set(tests.map(({ provider }) => provider));
+  for (const { provider, failure } of tests) if (failure === null) failing.delete(provider);
+  return failing;
+}
 
 function offeredBy(models: readonly ListedModel[]) {
   const found = new Map<string, { id: string; name: string; models: string[] }>();

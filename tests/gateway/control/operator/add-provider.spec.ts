@@ -482,7 +482,7 @@ describe('offering models (contract: control-plane/offer-models)', () => {
   it('changes what is given, and a price is a new version', async () => {
     expect((await offer('ollama', { upstreamModel: 'echo' })).changes).toEqual([]);
     await offer('ollama', { upstreamModel: 'echo', price: { input: '0.7', output: '1.5' } });
-    expect(await prices('local/echo')).toEqual(['0.7 in, 1.5 out', '0.5 in, 1.5 out']);
+    expect(await prices('local/echo')).toEqual(['$0.7 in, $1.5 out', '$0.5 in, $1.5 out']);
     await offer('ollama', { upstreamModel: 'echo', name: 'Echo at home', contextTokens: 1_000 });
     expect(await newestRow()).toMatchObject({
       action: 'provider.offer',
@@ -495,7 +495,11 @@ describe('offering models (contract: control-plane/offer-models)', () => {
   it('makes one version of a price that two operators set at once', async () => {
     const price = { input: '0.9', output: '1.5' };
     await Promise.all([1, 2].map(() => offer('ollama', { upstreamModel: 'echo', price })));
-    expect(await prices('local/echo')).toEqual(['0.9 in, 1.5 out', '0.7 in, 1.5 out', '0.5 in, 1.5 out']);
+    expect(await prices('local/echo')).toEqual([
+      '$0.9 in, $1.5 out',
+      '$0.7 in, $1.5 out',
+      '$0.5 in, $1.5 out',
+    ]);
   });
 });
 
@@ -539,9 +543,9 @@ describe('changing and withdrawing a provider', () => {
       { upstreamModel: 'mini', slug: 'ollama/mini' },
     );
     expect((await show('ollama')).models.map(({ model, price }) => [model, price])).toEqual([
-      ['local/echo', '0.9 in, 1.5 out'],
-      ['ollama/mini', '0 in, 0 out'],
-      ['ollama/text-embed', '0 in, 0 out'],
+      ['local/echo', '$0.9 in, $1.5 out'],
+      ['ollama/mini', '$0 in, $0 out'],
+      ['ollama/text-embed', '$0 in, $0 out'],
     ]);
   });
 });

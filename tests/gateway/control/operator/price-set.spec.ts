@@ -54,7 +54,7 @@ describe('a price that an operator sets (contract: money/dated-prices)', () => {
   it('is in force at once, and leaves what it was before', async () => {
     const before = await trail();
     await set('2');
-    expect(await list()).toEqual(['2 in, in force', '1 in, past']);
+    expect(await list()).toEqual(['$2 in, in force', '$1 in, past']);
     expect(await inForce()).toBe('2');
     expect(await trail()).toBe(before + 1);
     await set('2');
@@ -63,14 +63,14 @@ describe('a price that an operator sets (contract: money/dated-prices)', () => {
 
   it('waits for its moment, while files are compared with the price in force', async () => {
     const { id } = await set('3', { effectiveAt: later(86_400_000) });
-    expect(await list()).toEqual(['3 in, scheduled', '1 in, in force']);
+    expect(await list()).toEqual(['$3 in, scheduled', '$1 in, in force']);
     expect(await inForce()).toBe('1');
     expect((await compare('1')).changes).toEqual([]);
-    expect((await compare('3')).changes).toEqual([expect.stringContaining('price 1 in → 3 in')]);
+    expect((await compare('3')).changes).toEqual([expect.stringContaining('price $1 in → $3 in')]);
     await apply('2');
-    expect(await list()).toEqual(['3 in, scheduled', '2 in, in force', '1 in, past']);
+    expect(await list()).toEqual(['$3 in, scheduled', '$2 in, in force', '$1 in, past']);
     await withdraw(id);
-    expect(await list()).toEqual(['2 in, in force', '1 in, past']);
+    expect(await list()).toEqual(['$2 in, in force', '$1 in, past']);
   });
 
   it('is refused in the past, twice for one moment, and for what is not offered or costs nothing said', async () => {

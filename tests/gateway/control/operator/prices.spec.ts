@@ -143,7 +143,7 @@ describe('catalogue files, compared (contract: operations/catalogue-compare)', (
     const trail = await db.prisma.audit.count();
     const files = [file(JSON.stringify(second))];
     const { changes, leftOut, prices } = await compare(files);
-    expect(changes).toEqual([expect.stringContaining('~ offer acme/large at acme: price 2 in')]);
+    expect(changes).toEqual([expect.stringContaining('~ offer acme/large at acme: price $2 in')]);
     expect(leftOut).toEqual([]);
     const { price: _, ...effect } = await preview(second);
     expect(prices).toEqual([

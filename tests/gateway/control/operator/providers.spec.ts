@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { testProvider } from '#lib/control/operations/provider/test';
@@ -272,6 +273,35 @@ describe('the test of a provider (contract: control-plane/provider-test)', () =>
       status: null,
       message: expect.stringContaining('ECONNREFUSED'),
     });
+  });
+
+  it('keeps the models of a provider whose credential failed out of examples, as long as another works', async () => {
+    const example = async () => (await ask(host(), listModelNames, { actor, input: {} })).example;
+    const other = `
+providers:
+  - { id: zest, name: Zest, families: { chat: ${sandbox.url} } }
+models:
+  - id: zest/echo
+    name: Zest
+    contextTokens: 1000
+    maxOutputTokens: 100
+    input: [text]
+    output: [text]
+    offers: [{ provider: zest, upstreamModel: echo, families: [chat], price: { input: "1", output: "4" } }]
+`;
+    await apply(file(sandbox.url));
+    await give({ provider: 'acme', value: secret });
+    await apply(other);
+    await give({ provider: 'zest', value: secret });
+    await test();
+    expect(await example()).toBe('acme/cheap');
+    await give({ provider: 'acme', value: 'sk-the-wrong-one-0123456789abcdef' });
+    expect(await example()).toBe('acme/cheap');
+    await test();
+    expect(await example()).toBe('zest/echo');
+    await give({ provider: 'zest', value: 'sk-the-wrong-one-0123456789abcdef' });
+    await test('zest');
+    expect(await example()).toBe('acme/cheap');
   });
 
   it('is not made where nothing of the provider can be called', async () => {

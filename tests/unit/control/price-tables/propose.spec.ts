@@ -91,7 +91,7 @@ describe('what price tables propose (contract: control-plane/proposals)', () => 
     const stored = catalogue({ a: {}, b: {}, c: {} });
     const dev = reading(modelsDev({ a: cost(3, 9), b: cost(3, 9), c: cost(2, 8) }));
     const other = reading(litellm({ a: rates(3, 9), b: rates(4, 9), c: rates(4, 9) }));
-    const [was, three, four] = ['2 in, 8 out', '3 in, 9 out', '4 in, 9 out'];
+    const [was, three, four] = ['$2 in, $8 out', '$3 in, $9 out', '$4 in, $9 out'];
     const price = { kind: 'price', before: was };
     const expected = [
       { ...price, model: 'openai/a', after: three, tables: ['models.dev', 'litellm'] },
@@ -143,7 +143,7 @@ describe('what price tables propose (contract: control-plane/proposals)', () => 
     const pieces = reading(
       litellm({ a: rates(2, 8), c: { mode: 'image_generation', output_cost_per_image: 0.05 } }),
     );
-    expect(shown(stored, pieces)).toMatchObject([{ model: 'openai/c', after: '0.05 an image' }]);
+    expect(shown(stored, pieces)).toMatchObject([{ model: 'openai/c', after: '$0.05 an image' }]);
     const mixed = reading(
       litellm({ b: { mode: 'image_generation', ...rates(2, 8), output_cost_per_image: 0.05 } }),
     );
@@ -198,10 +198,10 @@ describe('what price tables propose (contract: control-plane/proposals)', () => 
     expect(
       proposals.map(({ model, upstreamModel, after, before }) => [model, upstreamModel, after, before]),
     ).toEqual([
-      ['openai/argued', 'argued', '5 in, 5 out', null],
-      ['openai/fresh', 'fresh', '1 in, 4 out', null],
-      ['openai/gift', 'gift', '0 in, 0 out', null],
-      ['openai/vendor/a', 'vendor/a', '1 in, 1 out', null],
+      ['openai/argued', 'argued', '$5 in, $5 out', null],
+      ['openai/fresh', 'fresh', '$1 in, $4 out', null],
+      ['openai/gift', 'gift', '$0 in, $0 out', null],
+      ['openai/vendor/a', 'vendor/a', '$1 in, $1 out', null],
     ]);
     expect(proposals.filter(isPlainlyNew).map(({ model }) => model)).toEqual([
       'openai/fresh',

@@ -9,6 +9,7 @@ import { callRowOf } from '#lib/console/show/call-rows';
 import { showDay } from '#lib/console/show/time';
 import { listCalls } from '#lib/control/operations/call/operations';
 import { seriesOfUsage } from '#lib/control/operations/usage/operations';
+import { rangeNamed } from '#lib/core/charts/ranges';
 import { parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
 
@@ -20,12 +21,10 @@ interface KeyUseProps {
 }
 
 const shownCalls = 10;
-const shownDays = 30;
-const dayMs = 86_400_000;
 
 /** The key's spend on each of the last 30 days, including today. */
 export async function KeySpend({ workspace: { slug, timeZone }, id, nowMs }: KeyUseProps) {
-  const from = new Date(nowMs - (shownDays - 1) * dayMs).toISOString();
+  const from = new Date(rangeNamed('30d', nowMs, timeZone).fromMs).toISOString();
   const series = await readForPage(seriesOfUsage, slug, { key: id, step: 'day', from });
   const points = series.groups[0]?.points ?? [];
   const most = Math.max(1, ...points.map(({ cost }) => Number(parseUsd(cost))));

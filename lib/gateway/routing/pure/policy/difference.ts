@@ -1,3 +1,5 @@
+import { plainSpan } from '#lib/core/span';
+
 /** A policy as JSON: what the operator wrote by hand may not be a valid one. */
 type Stored = Readonly<Record<string, unknown>>;
 
@@ -30,6 +32,15 @@ const limits: Readonly<Record<string, string>> = {
   holdMs: 'hold before the first word',
 };
 
+const amounts = new Set(['maxPrice', 'maxBatchHold']);
+
+/** An amount or a record of amounts with dollar signs. */
+function inDollars(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return `$${value}`;
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inDollars(one)]));
+}
+
 /**
  * What differs between two policies, as sentences that people read: "Fallback models: added a/b as number 2". Pure.
  * @returns none when both route alike.
@@ -37,7 +48,9 @@ const limits: Readonly<Record<string, string>> = {
 export function changesOf(before: Stored, after: Stored): string[] {
   const keys = [...new Set([...Object.keys(labels), ...Object.keys(before), ...Object.keys(after)])];
   return keys.flatMap((key) => {
-    const [old, now] = [before[key], after[key]];
+    const [old, now] = amounts.has(key)
+      ? [inDollars(before[key]), inDollars(after[key])]
+      : [before[key], after[key]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
     // The model that is asked for is the first one that is tried.
     const said = changesOfValue(old, now, key === 'fallbackModels' ? 2 : 1);
@@ -72,10 +85,12 @@ function changesOfRecord(old: Stored, now: Stored): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((name) => {
     const [was, is] = [old[name], now[name]];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    const [label, unit] = Object.hasOwn(limits, name) ? [limits[name], ' ms'] : [name, ''];
+    const timed = Object.hasOwn(limits, name);
+    const label = timed ? limits[name] : name;
+    const show = (value: unknown) => (timed && typeof value === 'number' ? plainSpan(value) : textOf(value));
     if (is === undefined) return [`removed ${label}`];
-    if (was === undefined) return [`${label} is ${textOf(is)}${unit}`];
-    return [`${label} ${textOf(was)}${unit} → ${textOf(is)}${unit}`];
+    if (was === undefined) return [`${label} is ${show(is)}`];
+    return [`${label} ${show(was)} → ${show(is)}`];
   });
 }
 
