@@ -25,7 +25,7 @@ export interface ImagesAsk {
 }
 
 const known = new Set(
-  'background frame_count frame_duration_ms image images mask markup model moderation n output_compression output_format partial_images prompt quality response_format safety_identifier size stream style svg user'.split(
+  'background frame_count frame_duration_ms image images input_fidelity mask markup model moderation n output_compression output_format partial_images prompt quality response_format safety_identifier size stream style svg user'.split(
     ' ',
   ),
 );
