@@ -93,7 +93,10 @@ function formOf(active: Element | null): HTMLFormElement | null {
   return active instanceof HTMLButtonElement && active.type === 'submit' ? active.form : null;
 }
 
-/** The stop nearest to where an element was removed: in what followed it, in what preceded it, or behind its parent. */
+/**
+ * The stop nearest to where an element was removed: its own successor if its form was built again, otherwise in what
+ * followed it, in what preceded it, or behind its parent.
+ */
 function nearest(removed: Element, records: readonly MutationRecord[]): HTMLElement | null {
   let top: Node = removed;
   while (top.parentNode) top = top.parentNode;
@@ -103,6 +106,9 @@ function nearest(removed: Element, records: readonly MutationRecord[]): HTMLElem
   if (!record.target.isConnected) return nearest(record.target, records);
   const parent = record.target;
   const all = stopsOf(document.querySelector('main') ?? document.body);
+  const added = records.flatMap(({ addedNodes }) => [...addedNodes]);
+  const successor = all.find((stop) => isAlike(stop, removed) && added.some((node) => node.contains(stop)));
+  if (successor) return successor;
   const inside = (one: Node | null, nth: 0 | -1) =>
     one instanceof Element && one.isConnected ? all.filter((stop) => one.contains(stop)).at(nth) : undefined;
   const behind = (stop: HTMLElement) =>
@@ -115,6 +121,13 @@ function nearest(removed: Element, records: readonly MutationRecord[]): HTMLElem
     all.at(-1) ??
     null
   );
+}
+
+/** Whether two controls have the same part in their forms. The button of a form has another text while it sends. */
+function isAlike(one: Element, other: Element): boolean {
+  const same = ['type', 'name'].every((name) => one.getAttribute(name) === other.getAttribute(name));
+  const submits = one.getAttribute('type') === 'submit';
+  return one.tagName === other.tagName && same && (submits || one.textContent === other.textContent);
 }
 
 function stopsOf(root: Element): HTMLElement[] {

@@ -149,6 +149,19 @@ test('what is nearest gets the focus of a row that its own button removes', asyn
   await expect(page.getByRole('main').locator(':focus')).toHaveCount(1);
 });
 
+test('the button of a form that is built again when it is saved keeps the focus', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/alerts`);
+  await page.waitForLoadState('networkidle');
+  const form = page.getByRole('region', { name: 'What to alert about' });
+  const choice = form.getByRole('checkbox').first();
+  const before = await choice.isChecked();
+  await choice.press('Space');
+  await form.getByRole('button', { name: 'Save' }).press('Enter');
+  await expect(page.getByText('Alerts saved')).toBeVisible();
+  await expect(form.getByRole('button', { name: 'Save' })).toBeFocused();
+  expect(await choice.isChecked()).toBe(!before);
+});
+
 test('the button of a form that is refused passes the focus to the field that is wrong', async ({
   page,
   home,

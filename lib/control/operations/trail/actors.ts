@@ -48,7 +48,7 @@ async function namesOf({ prisma }: Store, workspaceId: string, actors: readonly 
 
 function nameless(actor: string): string {
   // 'stranger' is what earlier versions wrote.
-  if (actor === 'anonymous' || actor === 'stranger') return 'Someone who was not signed in';
+  if (actor === 'anonymous' || actor === 'stranger') return 'A visitor';
   if (ofKey.test(actor)) return 'An operator’s management key';
   return isUuid(actor) ? 'A former user' : `The ${actor}`;
 }
